@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from topkapi.analysis.aggregation import bradley_terry_consensus, consensus_of
-from topkapi.analysis.agreement import Block, Judgments, from_judgments
+from topkapi.analysis.agreement import Judgments, QueryVotes, from_judgments
 from topkapi.analysis.report.sources import read_preferences
 from topkapi.analysis.report.study import StudyData
 from topkapi.analysis.typing import IntArray
@@ -25,7 +25,7 @@ FILES = {
 }
 
 
-def right(order: IntArray, block: Block) -> tuple[int, int]:
+def right(order: IntArray, block: QueryVotes) -> tuple[int, int]:
     """Count the strict votes of a block, and those that the order predicts."""
     rank = np.argsort(order)
     ahead = rank[block.first] < rank[block.second]

@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from topkapi.analysis.dcglearn import DCGLearn
-from topkapi.analysis.dcglearn.solver import Problem, penalty_matrix
+from topkapi.analysis.dcglearn.solver import GainProblem, penalty_matrix
 from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 from topkapi.analysis.typing import FloatArray
 
@@ -32,7 +32,7 @@ def measure(data: int, n: int) -> dict[str, object]:
     """Time both solvers on ``n`` random pairs."""
     pool = random_pairs(n, true_gains(data).table, np.random.default_rng(1))
     rows = pool.differences * pool.signs[:, None]
-    problem = Problem(rows, rows[:0], penalty_matrix(10, 5, "steps"), 5.0, 0.0)
+    problem = GainProblem(rows, rows[:0], penalty_matrix(10, 5, "steps"), 5.0, 0.0)
     start, bounds = np.zeros(problem.gram.shape[0]), [(0.0, None)] * problem.gram.shape[0]
     ours = least_seconds(
         lambda: DCGLearn().fit_differences(rows, rows[:0], k=10, n_grades=5), times=15

@@ -24,7 +24,7 @@ from topkapi.analysis.agreement import from_judgments
 from topkapi.analysis.data import RankingData, make_folds, to_topk
 from topkapi.analysis.data.normalise import normalise_by_query
 from topkapi.analysis.data.text_features import text_features
-from topkapi.analysis.experiments.compare import Entry, compare_tasks
+from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
 from topkapi.analysis.experiments.folds import fold_set_of, load_fold_set
 from topkapi.analysis.experiments.store import Store, run_tasks
 from topkapi.analysis.papers.comparison import PARENTS
@@ -85,7 +85,7 @@ def _ranks() -> dict[tuple[str, str], dict[str, float]]:
 
 def values(data: RankingData, k: int, repeats: int) -> dict[str, FloatArray]:
     """Return the kappa-NDCG@k of every model and topic, averaged over repeated splits."""
-    entries = [Entry(name) for name in sorted({name for pair in PAIRS for name in pair})]
+    entries = [ModelEntry(name) for name in sorted({name for pair in PAIRS for name in pair})]
     sums = {entry.model: dict.fromkeys(data.query_ids, 0.0) for entry in entries}
     for seed in range(repeats):
         folds = fold_set_of("DL2021", list(make_folds(data, 5, seed=seed)))

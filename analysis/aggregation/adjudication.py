@@ -6,11 +6,11 @@ from itertools import pairwise
 import numpy as np
 
 from topkapi.analysis.aggregation.consensus import bradley_terry_consensus
-from topkapi.analysis.agreement.preferences import BETTER, WORSE, Block, joined
+from topkapi.analysis.agreement.preferences import BETTER, WORSE, QueryVotes, joined
 
 
 def open_pairs(
-    block: Block, n_documents: int, k: int, *, lists: Block | None = None
+    block: QueryVotes, n_documents: int, k: int, *, lists: QueryVotes | None = None
 ) -> list[tuple[int, int]]:
     """Return the neighbours in a Bradley-Terry consensus whose order one more vote decides.
 
@@ -51,13 +51,13 @@ def open_pairs(
 
 
 def _outcomes(
-    block: Block, n_documents: int, k: int, lists: Block | None, one: int, other: int
+    block: QueryVotes, n_documents: int, k: int, lists: QueryVotes | None, one: int, other: int
 ) -> Iterator[tuple[int, ...]]:
     """Yield the first k after a further vote for either document."""
     first, second = min(one, other), max(one, other)
     who = np.array([int(block.assessors.max(initial=-1)) + 1])
     for vote in (BETTER, WORSE):
         votes = np.array([[vote]], dtype=np.int8)
-        further = Block(block.query, who, np.array([first]), np.array([second]), votes)
+        further = QueryVotes(block.query, who, np.array([first]), np.array([second]), votes)
         found = bradley_terry_consensus(joined(block, further), n_documents, lists=lists)
         yield tuple(found.top(k).tolist())

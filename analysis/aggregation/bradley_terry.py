@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from topkapi.analysis.agreement.preferences import BETTER, TIE, WORSE, Block, Votes
+from topkapi.analysis.agreement.preferences import BETTER, TIE, WORSE, QueryVotes, Votes
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.typing import FloatArray, IntArray
 
@@ -40,7 +40,7 @@ class Worths(NamedTuple):
     log_tie: float
 
 
-def pair_counts(block: Block, votes: Votes | None = None) -> PairCounts:
+def pair_counts(block: QueryVotes, votes: Votes | None = None) -> PairCounts:
     """Count the votes of a block, or of some of its assessors."""
     chosen = block.votes if votes is None else votes
     sums = [(chosen == code).sum(axis=0).astype(float) for code in (BETTER, TIE, WORSE)]
@@ -158,7 +158,7 @@ def _hessian(
 
 
 def worth_intervals(
-    block: Block, n_documents: int, *, draws: int = 200, level: float = 0.95, seed: int = 0
+    block: QueryVotes, n_documents: int, *, draws: int = 200, level: float = 0.95, seed: int = 0
 ) -> tuple[FloatArray, FloatArray]:
     """Return intervals of the worths of one query, from resampling its assessors.
 

@@ -9,7 +9,7 @@ import numpy as np
 from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry, pair_counts
 from topkapi.analysis.aggregation.kemeny import kemeny_order, local_kemenization
-from topkapi.analysis.agreement.preferences import BETTER, WORSE, Block
+from topkapi.analysis.agreement.preferences import BETTER, WORSE, QueryVotes
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.data.exports import ConsensusList
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -43,7 +43,7 @@ class Consensus:
     query: int
     order: IntArray
     wins: FloatArray
-    stated: Block
+    stated: QueryVotes
     weights: FloatArray
     method: Method = KEMENY
 
@@ -76,7 +76,7 @@ class Consensus:
         return ratio(against.sum(axis=1), preferred.sum(axis=1))
 
 
-def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consensus:
+def consensus_of(block: QueryVotes, n_documents: int, weights: FloatArray) -> Consensus:
     """Compute the supervised Kemeny consensus of one query, starting from Borda's order.
 
     In the votes of a top-k ground truth every document of the list beats every one outside, so
@@ -109,7 +109,7 @@ def consensus_of(block: Block, n_documents: int, weights: FloatArray) -> Consens
 
 
 def bradley_terry_consensus(
-    block: Block, n_documents: int, *, lists: Block | None = None
+    block: QueryVotes, n_documents: int, *, lists: QueryVotes | None = None
 ) -> Consensus:
     """Order the documents of one query by their Bradley-Terry worths, then kemenize locally.
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topkapi.analysis.agreement.preferences import Block, Preferences
+from topkapi.analysis.agreement.preferences import Preferences, QueryVotes
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.typing import FloatArray, IntArray
 
@@ -132,7 +132,7 @@ def rating_sums(preferences: Preferences) -> RatingSums:
     return RatingSums(values)
 
 
-def _block_sums(block: Block) -> FloatArray:
+def _block_sums(block: QueryVotes) -> FloatArray:
     votes = np.stack([(block.votes == code).sum(axis=0) for code in range(3)], axis=1).astype(float)
     raters = votes.sum(axis=1)
     sums = np.zeros(WIDTH)

@@ -23,7 +23,7 @@ Repeats: TypeAlias = Literal["first", "last"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class QueryVotes:
     """The votes on one query.
 
     Attributes
@@ -68,7 +68,7 @@ class Preferences:
 
     n_assessors: int
     n_queries: int
-    blocks: tuple[Block, ...]
+    blocks: tuple[QueryVotes, ...]
 
     def __post_init__(self) -> None:
         queries = [block.query for block in self.blocks]
@@ -147,16 +147,16 @@ def from_scores(scores: Iterable[Scores], n_assessors: int, n_queries: int) -> P
     return Preferences(n_assessors, n_queries, tuple(_compared(each) for each in scores))
 
 
-def _compared(scores: Scores) -> Block:
+def _compared(scores: Scores) -> QueryVotes:
     values = np.asarray(scores.values, dtype=float)
     first, second = np.triu_indices(values.shape[1], k=1)
     difference = values[:, first] - values[:, second]
     votes = (1 - np.sign(np.nan_to_num(difference))).astype(np.int8)
     votes[np.isnan(difference)] = MISSING
-    return Block(scores.query, np.asarray(scores.assessors), first, second, votes)
+    return QueryVotes(scores.query, np.asarray(scores.assessors), first, second, votes)
 
 
-def joined(one: Block, other: Block) -> Block:
+def joined(one: QueryVotes, other: QueryVotes) -> QueryVotes:
     """Return the votes of both blocks on the same query; nobody may be in both.
 
     Parameters
@@ -178,7 +178,7 @@ def joined(one: Block, other: Block) -> Block:
     for block in (one, other):
         rows = np.searchsorted(assessors, block.assessors)
         votes[np.ix_(rows, np.searchsorted(keys, block.first * width + block.second))] = block.votes
-    return Block(one.query, assessors, keys // width, keys % width, votes)
+    return QueryVotes(one.query, assessors, keys // width, keys % width, votes)
 
 
 def from_judgments(
@@ -211,7 +211,7 @@ def from_judgments(
     return Preferences(n_assessors, n_queries, tuple(blocks))
 
 
-def _judged(asked: Judgments, repeats: Repeats) -> Block:
+def _judged(asked: Judgments, repeats: Repeats) -> QueryVotes:
     """Return the block of one query's oriented answers, in the order of the answers."""
     width = int(asked.right.max()) + 1
     keys, column = np.unique(asked.left * width + asked.right, return_inverse=True)
@@ -219,4 +219,4 @@ def _judged(asked: Judgments, repeats: Repeats) -> Block:
     votes = np.full((assessors.size, keys.size), MISSING, dtype=np.int8)
     turn = slice(None, None, -1) if repeats == "first" else slice(None)
     votes[row[turn], column[turn]] = (1 - asked.answer[turn]).astype(np.int8)
-    return Block(int(asked.query[0]), assessors, keys // width, keys % width, votes)
+    return QueryVotes(int(asked.query[0]), assessors, keys // width, keys % width, votes)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import sparse
 
-from topkapi.analysis.agreement.preferences import MISSING, Block, Preferences
+from topkapi.analysis.agreement.preferences import MISSING, Preferences, QueryVotes
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.resampling import same_assessors
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -109,14 +109,14 @@ def pair_tables(preferences: Preferences) -> PairTables:
     return PairTables(preferences.n_assessors, preferences.n_queries, query, first, second, counts)
 
 
-def _crossed(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+def _crossed(block: QueryVotes) -> tuple[IntArray, IntArray, IntArray, IntArray]:
     """Count the tables of one query for all pairs of its assessors that share a judged pair."""
     first, second, counts = _dense(block) if block.assessors.size <= DENSE_UP_TO else _sparse(block)
     query = np.full(first.size, block.query, dtype=np.int64)
     return query, block.assessors[first], block.assessors[second], counts
 
 
-def _dense(block: Block) -> tuple[IntArray, IntArray, IntArray]:
+def _dense(block: QueryVotes) -> tuple[IntArray, IntArray, IntArray]:
     m = block.assessors.size
     voted = (block.votes[:, None, :] == np.arange(3, dtype=np.int8)[:, None]).astype(np.float32)
     flat = voted.reshape(3 * m, -1)
@@ -127,7 +127,7 @@ def _dense(block: Block) -> tuple[IntArray, IntArray, IntArray]:
     return first[shared], second[shared], counts[shared]
 
 
-def _sparse(block: Block) -> tuple[IntArray, IntArray, IntArray]:
+def _sparse(block: QueryVotes) -> tuple[IntArray, IntArray, IntArray]:
     """Return the same where few pairs are shared; memory grows with the shared votes."""
     row, column = np.nonzero(block.votes != MISSING)
     index = 3 * row + block.votes[row, column]

@@ -9,7 +9,7 @@ from topkapi.analysis.typing import BoolArray, IntArray
 
 
 @dataclass(frozen=True)
-class Block:
+class PaddedQueries:
     """Some queries padded to one width.
 
     ``queries`` (b,) are their numbers, ``rows`` (b, width) the rows of their documents and
@@ -21,7 +21,7 @@ class Block:
     filled: BoolArray
 
 
-def blocks(offsets: IntArray, *, cells: int = 4_000_000, power: int = 1) -> Iterator[Block]:
+def blocks(offsets: IntArray, *, cells: int = 4_000_000, power: int = 1) -> Iterator[PaddedQueries]:
     """Split queries into blocks whose padding is under a third of the block.
 
     A block has at most ``cells`` positions, counted as b * width ** power: power 2 is for callers
@@ -47,9 +47,9 @@ def _end_of_block(ascending: IntArray, start: int, cells: int, power: int) -> in
     return max(start + 1, min(stop, start + most))
 
 
-def _block(queries: IntArray, offsets: IntArray, sizes: IntArray) -> Block:
+def _block(queries: IntArray, offsets: IntArray, sizes: IntArray) -> PaddedQueries:
     width = int(sizes[queries].max(initial=0))
     positions = np.arange(width)
     filled = positions < sizes[queries][:, None]
     rows = np.where(filled, offsets[queries][:, None] + positions, 0)
-    return Block(queries, rows, filled)
+    return PaddedQueries(queries, rows, filled)

@@ -4,7 +4,7 @@ from topkapi.analysis.dcglearn.active import by_uncertainty
 from topkapi.analysis.dcglearn.gains import Gains, load_gains, usual_gains, utilities
 from topkapi.analysis.dcglearn.learned import Learned, learn_gains
 from topkapi.analysis.dcglearn.learner import DCGLearn
-from topkapi.analysis.dcglearn.preferences import ANSWERS, Preferences
+from topkapi.analysis.dcglearn.preferences import ANSWERS, ListPreferences
 from topkapi.analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
 
 __all__ = [
@@ -12,7 +12,7 @@ __all__ = [
     "DCGLearn",
     "Gains",
     "Learned",
-    "Preferences",
+    "ListPreferences",
     "accuracy",
     "by_uncertainty",
     "centred_similarity",

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from topkapi.analysis.dcglearn.preferences import ANSWERS, UNGRADED, Preferences
+from topkapi.analysis.dcglearn.preferences import ANSWERS, UNGRADED, ListPreferences
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.typing import FloatArray
 
@@ -101,7 +101,7 @@ def graded_preferences(
     *,
     k: int,
     n_grades: int | None = None,
-) -> Preferences:
+) -> ListPreferences:
     """Join pairs with grades; a document without one counts as the worst and is counted.
 
     Without ``n_grades`` the best grade found is the best there is.
@@ -109,7 +109,7 @@ def graded_preferences(
     lists = [[_graded(pair, side, grades) for pair in pairs] for side in ("left", "right")]
     top = max((grade for side in lists for row in side for grade in row), default=0)
     known = max(grades.values(), default=0.0) if grades else 0.0
-    return Preferences.of_lists(
+    return ListPreferences.of_lists(
         lists[0],
         lists[1],
         [pair.answer for pair in pairs],

@@ -6,7 +6,7 @@ import numpy as np
 
 from topkapi.analysis.dcglearn.gains import Gains
 from topkapi.analysis.dcglearn.learner import DCGLearn
-from topkapi.analysis.dcglearn.preferences import Preferences
+from topkapi.analysis.dcglearn.preferences import ListPreferences
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.resampling import percentiles, resampled_rows
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -26,7 +26,7 @@ class Intervals:
 
 def bootstrap_intervals(
     model: DCGLearn,
-    preferences: Preferences,
+    preferences: ListPreferences,
     *,
     runs: int = 200,
     level: float = 0.9,

@@ -8,7 +8,7 @@ import numpy as np
 
 from topkapi.analysis.dcglearn.intervals import Intervals, bootstrap_intervals, shares_of_best
 from topkapi.analysis.dcglearn.learner import DCGLearn
-from topkapi.analysis.dcglearn.preferences import ANSWERS, Preferences
+from topkapi.analysis.dcglearn.preferences import ANSWERS, ListPreferences
 from topkapi.analysis.dcglearn.solver import Penalty
 from topkapi.analysis.dcglearn.validation import (
     TieRow,
@@ -75,7 +75,7 @@ class Learned:
 
 
 def learn_gains(
-    preferences: Preferences,
+    preferences: ListPreferences,
     *,
     groups: IntArray | None = None,
     c: float | None = None,
@@ -136,13 +136,13 @@ def learn_gains(
     )
 
 
-def _sizes(preferences: Preferences, c: float, seed: int) -> dict[int, float]:
+def _sizes(preferences: ListPreferences, c: float, seed: int) -> dict[int, float]:
     decided = int((~preferences.tied).sum())
     sizes = sorted({int(decided * share) for share in (0.1, 0.2, 0.4, 0.6, 0.8)} - {0})
     return by_training_size(preferences, sizes, c=c, seed=seed) if decided > 1 else {}
 
 
-def _ties(preferences: Preferences, c: float, n_folds: int, seed: int) -> list[TieRow]:
+def _ties(preferences: ListPreferences, c: float, n_folds: int, seed: int) -> list[TieRow]:
     if not preferences.tied.any():
         return []
     values = [c * share for share in (0.0, 0.1, 0.3, 1.0, 3.0, 10.0)]

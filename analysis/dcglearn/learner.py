@@ -7,8 +7,8 @@ from typing import Any, Self
 import numpy as np
 
 from topkapi.analysis.dcglearn.gains import FORMAT, Gains, rank_one, utilities
-from topkapi.analysis.dcglearn.preferences import Preferences
-from topkapi.analysis.dcglearn.solver import Penalty, Problem, penalty_matrix, solve
+from topkapi.analysis.dcglearn.preferences import ListPreferences
+from topkapi.analysis.dcglearn.solver import GainProblem, Penalty, penalty_matrix, solve
 from topkapi.analysis.errors import BadData, NotFittedError
 from topkapi.analysis.typing import FloatArray, IntArray
 
@@ -50,7 +50,7 @@ class DCGLearn:
             raise BadData(f"C of ties must not be negative, not {c_ties}")
         self.c, self.c_ties, self.penalty = c, c_ties, penalty
 
-    def fit(self, preferences: Preferences) -> Self:
+    def fit(self, preferences: ListPreferences) -> Self:
         """Learn from ``preferences``; at least one has to distinguish two different lists."""
         if not preferences.preferred.any():
             raise BadData("no pair of different lists has a preference: there is nothing to learn")
@@ -75,7 +75,7 @@ class DCGLearn:
     ) -> Self:
         """Learn from better minus worse (n, K (L-1)) and ties (t, K (L-1)); ``start`` warms up."""
         gram = penalty_matrix(k, n_grades, self.penalty)
-        problem = Problem(preferred, tied, gram, self.c, self.c_ties)
+        problem = GainProblem(preferred, tied, gram, self.c, self.c_ties)
         self.steps_ = solve(problem, start)
         table = np.zeros((k, n_grades))
         np.cumsum(self.steps_.reshape(k, n_grades - 1), axis=1, out=table[:, 1:])
@@ -108,11 +108,11 @@ class DCGLearn:
             raise BadData(f"rankings must be (n, {self.weights_.shape[0]}), not {grades.shape}")
         return utilities(self.table_, grades)
 
-    def margins(self, preferences: Preferences) -> FloatArray:
+    def margins(self, preferences: ListPreferences) -> FloatArray:
         """Compute the learned worth of the left list less that of the right one, (n,)."""
         return self.utility(preferences.left) - self.utility(preferences.right)
 
-    def predict(self, preferences: Preferences) -> IntArray:
+    def predict(self, preferences: ListPreferences) -> IntArray:
         """Predict 1 where the left list is worth more, -1 where the right one is, else 0: (n,)."""
         margins = self.margins(preferences)
         signs: IntArray = np.where(np.abs(margins) > 1e-12, np.sign(margins), 0).astype(np.int64)

@@ -17,7 +17,7 @@ UNGRADED = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Preferences:
+class ListPreferences:
     """Answers about n pairs of rankings, seen to depth K.
 
     Attributes
@@ -72,7 +72,7 @@ class Preferences:
         *,
         n_grades: int,
         k: int,
-    ) -> "Preferences":
+    ) -> "ListPreferences":
         """Make preferences from lists of grades of any length.
 
         -1 is a document without a grade.
@@ -123,9 +123,9 @@ class Preferences:
         decided = ~self.tied
         return self.differences[decided] * np.sign(self.answers[decided])[:, None]
 
-    def select(self, chosen: IntArray | BoolArray) -> "Preferences":
+    def select(self, chosen: IntArray | BoolArray) -> "ListPreferences":
         """Select pairs."""
-        return Preferences(
+        return ListPreferences(
             self.left[chosen], self.right[chosen], self.answers[chosen], self.n_grades
         )
 

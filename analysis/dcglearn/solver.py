@@ -33,7 +33,7 @@ def penalty_matrix(k: int, n_grades: int, penalty: Penalty) -> FloatArray:
 
 
 @dataclass(frozen=True)
-class Problem:
+class GainProblem:
     r"""[ZZCX13]_, equations (1) to (3) and, with ties, (6) to (8).
 
     .. math:: s'Gs + C \sum_S \max(0, 1 - s'd)^2 + C_t \sum_T \max(0, |s'd| - 1)^2, \quad s \ge 0
@@ -69,7 +69,7 @@ class Problem:
 
 
 def solve(
-    problem: Problem,
+    problem: GainProblem,
     start: FloatArray | None = None,
     *,
     tolerance: float = 1e-10,
@@ -110,7 +110,7 @@ def _direction(
 
 
 def _descend(
-    problem: Problem,
+    problem: GainProblem,
     steps: FloatArray,
     value: float,
     gradient: FloatArray,

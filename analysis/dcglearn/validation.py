@@ -7,7 +7,7 @@ import numpy as np
 
 from topkapi.analysis.dcglearn.gains import usual_gains, utilities
 from topkapi.analysis.dcglearn.learner import DCGLearn
-from topkapi.analysis.dcglearn.preferences import Preferences
+from topkapi.analysis.dcglearn.preferences import ListPreferences
 from topkapi.analysis.dcglearn.similarity import accuracy
 from topkapi.analysis.dcglearn.solver import Penalty
 from topkapi.analysis.errors import BadData
@@ -16,7 +16,7 @@ from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 GRID = (0.001, 0.01, 0.1, 1.0, 10.0)
 """Values of C to choose from."""
 
-Fit = Callable[[Preferences], DCGLearn]
+Fit = Callable[[ListPreferences], DCGLearn]
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def fold_numbers(answers: IntArray, n_folds: int, seed: int, groups: IntArray | 
     return fold
 
 
-def held_out_margins(preferences: Preferences, fit: Fit, folds: IntArray) -> FloatArray:
+def held_out_margins(preferences: ListPreferences, fit: Fit, folds: IntArray) -> FloatArray:
     """Compute left minus right of every pair under a model that did not see its fold, (n,)."""
     margins = np.zeros(len(preferences))
     for fold in np.unique(folds):
@@ -83,7 +83,7 @@ def held_out_margins(preferences: Preferences, fit: Fit, folds: IntArray) -> Flo
 
 
 def choose_c(
-    preferences: Preferences,
+    preferences: ListPreferences,
     *,
     c_ties_share: float = 0.0,
     penalty: Penalty = "steps",
@@ -111,7 +111,7 @@ def choose_c(
 
 
 def cross_validate(
-    preferences: Preferences,
+    preferences: ListPreferences,
     *,
     c: float | None = None,
     c_ties_share: float = 0.0,
@@ -129,7 +129,7 @@ def cross_validate(
     of one query together.
     """
 
-    def fit(part: Preferences) -> DCGLearn:
+    def fit(part: ListPreferences) -> DCGLearn:
         own = c or choose_c(part, c_ties_share=c_ties_share, penalty=penalty, seed=seed)
         return _fit_with(own, c_ties_share, penalty)(part)
 
@@ -151,7 +151,7 @@ def cross_validate(
     )
 
 
-def usual_margins(preferences: Preferences, *, linear: bool) -> FloatArray:
+def usual_margins(preferences: ListPreferences, *, linear: bool) -> FloatArray:
     """Compute left minus right under 2^l - 1, or l, and 1 / log2(1 + i), (n,).
 
     Grades count from 0 here. Counting from 1, as printed, shifts all gains and doubles 2^l: no
@@ -162,7 +162,7 @@ def usual_margins(preferences: Preferences, *, linear: bool) -> FloatArray:
 
 
 def by_training_size(
-    preferences: Preferences,
+    preferences: ListPreferences,
     sizes: Sequence[int],
     *,
     c: float = 1.0,
@@ -192,7 +192,7 @@ def by_training_size(
 
 
 def tie_sweep(
-    preferences: Preferences,
+    preferences: ListPreferences,
     values: Sequence[float] = (0.0, 0.01, 0.03, 0.1, 0.3, 1.0),
     *,
     c: float = 1.0,
@@ -219,13 +219,13 @@ def _share(margins: FloatArray, answers: IntArray, chosen: BoolArray) -> float:
     return accuracy(margins[chosen], answers[chosen])
 
 
-def _shares(margins: FloatArray, preferences: Preferences) -> Shares:
+def _shares(margins: FloatArray, preferences: ListPreferences) -> Shares:
     weak = ~preferences.tied & ~preferences.strong
     parts = (~preferences.tied, preferences.strong, weak)
     return Shares(*(_share(margins, preferences.answers, part) for part in parts))
 
 
-def _differences(sizes: FloatArray, preferences: Preferences) -> dict[str, float]:
+def _differences(sizes: FloatArray, preferences: ListPreferences) -> dict[str, float]:
     names = {"much": 2, "better": 1, "same": 0}
     chosen = {name: np.abs(preferences.answers) == value for name, value in names.items()}
     return {name: float(sizes[rows].mean()) for name, rows in chosen.items() if rows.any()}

@@ -14,7 +14,7 @@ MOST_CELLS = 4_000_000  # of the table queries x levels
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
+class MeasuredSpread:
     """Mean and median of some values, with intervals over queries, and their quartiles."""
 
     count: int
@@ -30,7 +30,7 @@ class Spread:
     most: float
 
 
-def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> Spread:
+def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> MeasuredSpread:
     """Describe values that belong to queries, with intervals over resampled queries.
 
     Parameters
@@ -50,7 +50,7 @@ def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> Spread:
     (4.0, 3.0)
     """
     if not values.size:
-        return Spread(0, *[np.nan] * 10)
+        return MeasuredSpread(0, *[np.nan] * 10)
     n_queries = drawn.weights.shape[1]
     sums = np.stack([_by(query, values, n_queries), _by(query, None, n_queries)], axis=1)
     mean_low, mean_high = drawn.interval(sums, lambda drawn: ratio(drawn[:, 0], drawn[:, 1]))
@@ -58,7 +58,7 @@ def spread(values: FloatArray, query: IntArray, drawn: Resamples) -> Spread:
     low, middle, high = np.quantile(values, [0.25, 0.5, 0.75])
     ends = (mean_low, mean_high, middle, median_low, median_high, low, high)
     figures = (float(x) for x in (values.mean(), *ends, values.min(), values.max()))
-    return Spread(values.size, *figures)
+    return MeasuredSpread(values.size, *figures)
 
 
 def _by(query: IntArray, values: FloatArray | None, n_queries: int) -> FloatArray:
@@ -98,7 +98,7 @@ def resampled_medians(values: FloatArray, query: IntArray, weights: FloatArray) 
 
 
 @dataclass(frozen=True, slots=True)
-class Effort:
+class MeasuredEffort:
     """Seconds per judgment, judgments and minutes per query of one tool; active and wall time.
 
     Attributes
@@ -122,11 +122,11 @@ class Effort:
     """
 
     sessions: int
-    seconds: Spread
-    wall_seconds: Spread
-    judgments: Spread
-    minutes: Spread
-    wall_minutes: Spread
+    seconds: MeasuredSpread
+    wall_seconds: MeasuredSpread
+    judgments: MeasuredSpread
+    minutes: MeasuredSpread
+    wall_minutes: MeasuredSpread
     theory: float
     bound: float
     over_bound: int
@@ -135,7 +135,7 @@ class Effort:
 
 def effort(
     timings: Timings, sessions: Sessions, drawn: Resamples, drawn_done: Resamples | None = None
-) -> Effort:
+) -> MeasuredEffort:
     """Summarise the effort of one tool.
 
     Judgments and minutes per query are of finished sessions, seconds of all effective answers.
@@ -160,7 +160,7 @@ def effort(
     bounds = sessions.bound[done]
     known = bounds[~np.isnan(bounds)]
     drawn_done = drawn_done or drawn
-    return Effort(
+    return MeasuredEffort(
         sessions=done.size,
         seconds=spread(kept.active, of_answer, drawn),
         wall_seconds=spread(kept.wall, of_answer, drawn),

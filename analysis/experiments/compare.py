@@ -45,7 +45,7 @@ def beta_measures(truth: Truth, k: int = 10) -> list[str]:
 
 
 @dataclass(frozen=True)
-class Entry:
+class ModelEntry:
     """A model of a comparison; ``k`` other than None replaces its own k."""
 
     model: str
@@ -54,7 +54,7 @@ class Entry:
 
 def compare_tasks(
     fold_set: FoldSet,
-    entries: Sequence[Entry],
+    entries: Sequence[ModelEntry],
     truths: Sequence[Truth] = ("graded", "topk"),
     *,
     k: int = 10,
@@ -93,7 +93,7 @@ def compare_tasks(
 
 def compare_cell(
     fold: Fold,
-    entry: Entry,
+    entry: ModelEntry,
     truth: Truth,
     k: int,
     seed: int,
@@ -169,7 +169,7 @@ def most_frequent(chosen: Sequence[Row]) -> Row:
     return max(chosen, key=chosen.count)
 
 
-def gather(rows: Sequence[Row], truth: Truth, entry: Entry, measure: str) -> list[list[float]]:
+def gather(rows: Sequence[Row], truth: Truth, entry: ModelEntry, measure: str) -> list[list[float]]:
     """Collect per-query values of one cell of the table, fold by fold."""
     mine = [
         row

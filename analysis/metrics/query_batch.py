@@ -5,7 +5,7 @@ from typing import Self
 
 import numpy as np
 
-from topkapi.analysis.data.padding import Block
+from topkapi.analysis.data.padding import PaddedQueries
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
@@ -26,7 +26,9 @@ class QueryBatch:
         self._orders: dict[int, IntArray] = {}
 
     @classmethod
-    def of(cls, block: Block, labels: FloatArray, scores: FloatArray, top_grade: float) -> Self:
+    def of(
+        cls, block: PaddedQueries, labels: FloatArray, scores: FloatArray, top_grade: float
+    ) -> Self:
         """Cut one block out of flat labels and scores, (n_rows,) each."""
         first, last = int(block.rows[0, 0]), int(block.rows[-1, -1])
         if block.filled.all() and last - first + 1 == block.rows.size:  # nothing to pad or reorder

@@ -11,7 +11,7 @@ from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import LOSSES, evaluate
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.boosting.features import feature_quality
-from topkapi.analysis.models.boosting.staging import Staging
+from topkapi.analysis.models.boosting.staging import StagedScores
 from topkapi.analysis.models.listnet import with_preferences
 from topkapi.analysis.models.rankboost import vote
 from topkapi.analysis.typing import FloatArray
@@ -60,7 +60,7 @@ class AdaRank(LinearRanker):
         data = with_preferences(data)
         quality = feature_quality(data, self.measure)
         chances = np.full(data.n_queries, 1.0 / data.n_queries)
-        staging, last = Staging(validation, self.measure), None
+        staging, last = StagedScores(validation, self.measure), None
         weights = np.zeros((self.rounds + 1, data.n_features))
         for turn in range(self.rounds):
             edges = quality @ chances

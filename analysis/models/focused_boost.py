@@ -9,7 +9,7 @@ from topkapi.analysis.data.topk import to_topk, truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.adarank import choose
 from topkapi.analysis.models.boosting.pair_weights import FactoredPairs
-from topkapi.analysis.models.boosting.staging import Staging
+from topkapi.analysis.models.boosting.staging import StagedScores
 from topkapi.analysis.models.boosting.stumps import Stump
 from topkapi.analysis.models.boosting.weak_rankers import Family, FeatureFamily, StumpFamily
 from topkapi.analysis.models.rankboost import StumpRanker, vote
@@ -71,7 +71,7 @@ class FocusedBoost(StumpRanker):
         """
         data = to_topk(data, self.k, seed=self.seed)
         work = Rounds(data, self.beta, FeatureFamily if self.weak == "features" else StumpFamily)
-        staging = Staging(validation, self.measure)
+        staging = StagedScores(validation, self.measure)
         chosen: list[Stump] = []
         for _ in range(self.rounds):
             weak = work.step()

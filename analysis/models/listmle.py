@@ -18,7 +18,7 @@ SPREAD = 600.0  # scores further apart than this within a query would underflow:
 
 
 @dataclass(frozen=True)
-class Ordered:
+class OrderedRows:
     """b queries in true order: rows (b, n) of the data, filled (b, n), and which positions count.
 
     Features are gathered when they are needed: to keep them in true order would be a copy.
@@ -36,7 +36,7 @@ class Ordered:
         return found
 
 
-def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[Ordered]:
+def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[OrderedRows]:
     """Order queries by their labels, ties by ``seed``.
 
     The first k positions count, or those of a short T.
@@ -51,11 +51,11 @@ def ordered_blocks(data: RankingData, k: int | None, seed: int = 0) -> list[Orde
             counted &= labels[block.rows] > 0
         depth = max(int(counted.any(axis=0).sum()), 1)
         rows = order[block.rows]
-        result.append(Ordered(data.features, rows, block.filled, counted[:, :depth]))
+        result.append(OrderedRows(data.features, rows, block.filled, counted[:, :depth]))
     return result
 
 
-def listmle_loss(weights: FloatArray, parts: list[Ordered]) -> Derivatives:
+def listmle_loss(weights: FloatArray, parts: list[OrderedRows]) -> Derivatives:
     r"""Compute minus log likelihood of the counted positions, with gradient and Hessian.
 
     The weights are (d,).
@@ -73,7 +73,7 @@ def listmle_loss(weights: FloatArray, parts: list[Ordered]) -> Derivatives:
     return total
 
 
-def _block_loss(weights: FloatArray, part: Ordered) -> Derivatives:
+def _block_loss(weights: FloatArray, part: OrderedRows) -> Derivatives:
     features = part.features()
     scores = np.where(part.filled, features @ weights, -np.inf)
     top = scores.max(axis=1, keepdims=True)

@@ -10,7 +10,7 @@ from topkapi.analysis.data.topk import to_topk, truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import Ranker
 from topkapi.analysis.models.boosting.pair_weights import FactoredPairs
-from topkapi.analysis.models.boosting.staging import Staging
+from topkapi.analysis.models.boosting.staging import StagedScores
 from topkapi.analysis.models.boosting.stumps import Stump, StumpSearch, sum_of_stumps
 from topkapi.analysis.models.listnet import with_preferences
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -96,7 +96,7 @@ class RankBoost(StumpRanker):
             raise BadData("every query has one label only: there is no preference to learn from")
         features, n_features = data.features[order], data.n_features
         del data  # a copy, if queries were left out
-        search, staging = StumpSearch(features), Staging(validation, self.measure)
+        search, staging = StumpSearch(features), StagedScores(validation, self.measure)
         stumps: list[Stump] = []
         for _ in range(self.rounds):
             stump = best_stump(search, pairs.potentials())

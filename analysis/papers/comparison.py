@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from topkapi.analysis.experiments.compare import CUTS, Entry, cuts_of, gather, mean_over_folds
+from topkapi.analysis.experiments.compare import CUTS, ModelEntry, cuts_of, gather, mean_over_folds
 from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import title
 from topkapi.analysis.experiments.significance import holm, randomisation_test
@@ -38,7 +38,11 @@ def xia_columns() -> dict[str, str]:
 
 
 def comparison_table(
-    rows: Sequence[Row], entries: Sequence[Entry], truth: Truth, columns: dict[str, str], name: str
+    rows: Sequence[Row],
+    entries: Sequence[ModelEntry],
+    truth: Truth,
+    columns: dict[str, str],
+    name: str,
 ) -> Table:
     """Make a table of means over folds.
 
@@ -137,8 +141,8 @@ def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], n
     for heading, measure in measures.items():
         gains, chances = [], []
         for child, parent in pairs:
-            first = gather(rows, truth, Entry(child), measure)
-            second = gather(rows, truth, Entry(parent), measure)
+            first = gather(rows, truth, ModelEntry(child), measure)
+            second = gather(rows, truth, ModelEntry(parent), measure)
             gains.append((mean_over_folds(first) or 0.0) - (mean_over_folds(second) or 0.0))
             chances.append(randomisation_test(np.concatenate(first), np.concatenate(second)))
         columns += [heading, f"p ({heading})"]
@@ -151,7 +155,7 @@ def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], n
     return Table(name, columns, lines, bold=False)
 
 
-def seconds_table(rows: Sequence[Row], entries: Sequence[Entry], name: str) -> Table:
+def seconds_table(rows: Sequence[Row], entries: Sequence[ModelEntry], name: str) -> Table:
     """Make a table of processor seconds per fold, tuning included, per ground truth."""
     truths = list(dict.fromkeys(row["truth"] for row in rows))
     lines: list[tuple[str, list[float | None]]] = []

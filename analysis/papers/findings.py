@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from topkapi.analysis.experiments.compare import Entry, gather, mean_over_folds
+from topkapi.analysis.experiments.compare import ModelEntry, gather, mean_over_folds
 from topkapi.analysis.experiments.folds import Truth
 from topkapi.analysis.experiments.grids import title
 from topkapi.analysis.experiments.significance import holm, randomisation_test
@@ -44,7 +44,7 @@ def beats(
     """Tell whether the first model of each pair is significantly better, Holm over pairs."""
     values = []
     for first, second in pairs:
-        one, two = (gather(rows, truth, Entry(name), measure) for name in (first, second))
+        one, two = (gather(rows, truth, ModelEntry(name), measure) for name in (first, second))
         difference = (mean_over_folds(one) or 0.0) - (mean_over_folds(two) or 0.0)
         values.append((difference, randomisation_test(np.concatenate(one), np.concatenate(two))))
     corrected = holm([p for _, p in values])

@@ -24,7 +24,7 @@ _MARKDOWN = {char: f"\\{char}" for char in "\\`*_[]<>|#"}
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class MethodsTable:
     """A table of a methods section; the first row is its header."""
 
     title: str
@@ -36,7 +36,7 @@ class Methods:
     """A methods section: paragraphs of plain sentences, then tables."""
 
     paragraphs: tuple[str, ...]
-    tables: tuple[Table, ...]
+    tables: tuple[MethodsTable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,7 +244,7 @@ def _compared(report: Report) -> Iterator[str]:
         )
 
 
-def _statistics(report: Report, tables: tuple[Table, ...]) -> Iterator[str]:
+def _statistics(report: Report, tables: tuple[MethodsTable, ...]) -> Iterator[str]:
     """Yield what the intervals, coefficients and dashes of this report mean."""
     people = [each for tool in report.tools for each in tool.people]
     efforts = [tool.effort for tool in report.tools if isinstance(tool.effort, Effort)]
@@ -288,15 +288,15 @@ _MEASURES: tuple[tuple[str, Callable[[Agreement], Figure]], ...] = (
 )
 
 
-def _agreement(report: Report) -> Table:
+def _agreement(report: Report) -> MethodsTable:
     rows = [("", *(tool.title for tool in report.tools))]
     rows.append(("Shared votes", *(str(tool.agreement.votes) for tool in report.tools)))
     for name, figure in _MEASURES:
         rows.append((name, *(_cell(figure(tool.agreement)) for tool in report.tools)))
-    return Table("Agreement between assessors", tuple(rows))
+    return MethodsTable("Agreement between assessors", tuple(rows))
 
 
-def _effort(report: Report) -> Table:
+def _effort(report: Report) -> MethodsTable:
     head = ("Completed sessions", "Judgments per session", "Minutes per session")
     rows: list[Row] = [("", *head, "Seconds per judgment")]
     for tool in report.tools:
@@ -305,12 +305,12 @@ def _effort(report: Report) -> Table:
             means = (_cell(each.mean, 1) for each in spent)
             median = _cell(effort.seconds_per_judgment.median, 1)
             rows.append((tool.title, str(effort.sessions), *means, median))
-    return Table(
+    return MethodsTable(
         "Effort: means per completed session, and the median time per judgment", tuple(rows)
     )
 
 
-def _people(report: Report, pseudonyms: Mapping[str, str]) -> Iterator[Table]:
+def _people(report: Report, pseudonyms: Mapping[str, str]) -> Iterator[MethodsTable]:
     everyone = dict.fromkeys(each.assessor for tool in report.tools for each in tool.people)
     numbered = {name: f"assessor {number}" for number, name in enumerate(everyone, start=1)}
     shown = {**numbered, **pseudonyms}
@@ -321,7 +321,7 @@ def _people(report: Report, pseudonyms: Mapping[str, str]) -> Iterator[Table]:
             for each in people:
                 figures = (_cell(each.overall), _cell(each.error_rate))
                 rows.append((shown[each.assessor], str(each.shared_queries), *figures))
-            yield Table(f"Assessors, {tool.title}", tuple(rows))
+            yield MethodsTable(f"Assessors, {tool.title}", tuple(rows))
 
 
 def as_markdown(found: Methods) -> str:

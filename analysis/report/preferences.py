@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.stats import binomtest
 
-from topkapi.analysis.dcglearn import ANSWERS, Learned, Preferences, learn_gains
+from topkapi.analysis.dcglearn import ANSWERS, Learned, ListPreferences, learn_gains
 from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.report.schema import LeftPreference, ListReport, Reason, SystemRow
 from topkapi.analysis.report.sections.figures import UNDEFINED, figure
@@ -32,7 +32,7 @@ class Duels:
     answers: IntArray
 
 
-def list_report(duels: Duels, graded: Preferences | None, why_not: str = "") -> ListReport:
+def list_report(duels: Duels, graded: ListPreferences | None, why_not: str = "") -> ListReport:
     """Compute the figures of the page about lists.
 
     Parameters
@@ -59,7 +59,7 @@ def list_report(duels: Duels, graded: Preferences | None, why_not: str = "") -> 
 
 
 def _learned(
-    graded: Preferences | None, queries: IntArray, why_not: str
+    graded: ListPreferences | None, queries: IntArray, why_not: str
 ) -> tuple[Learned | None, str]:
     if graded is None:
         return None, why_not

@@ -23,7 +23,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.dcglearn import (
         Gains,
         Learned,
-        Preferences,
+        ListPreferences,
         learn_gains,
         load_gains,
         usual_gains,
@@ -199,7 +199,7 @@ def simulate(
     say(as_json, plain, "\n\n".join(curve.as_text() for curve in found))
 
 
-def _of_study(slug: str, k: int | None, of_files: object) -> tuple[Preferences, IntArray]:
+def _of_study(slug: str, k: int | None, of_files: object) -> tuple[ListPreferences, IntArray]:
     """Return the preferences of a study, and a query number for each."""
     from topkapi.app.cli.common import open_sessions
     from topkapi.app.services.results import list_learning
@@ -213,7 +213,7 @@ def _of_study(slug: str, k: int | None, of_files: object) -> tuple[Preferences, 
 
 def _preferences(
     lists: Path, grades: Path | None, cuts: str | None, levels: int | None, k: int
-) -> tuple[Preferences, IntArray]:
+) -> tuple[ListPreferences, IntArray]:
     """Return the preferences of the files, and a query number for each."""
     pairs = read_list_preferences(lists)
     scores = None if grades is None else read_scores(grades)

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import IO
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import END, MISSING, REFUSED, Refused
+from topkapi.app.services.fence.children import END, MISSING, REFUSED, UnreadableBytes
 from topkapi.app.services.fence.frames import BadFrame, Frame, read_frame, read_head, write_frame
 from topkapi.app.services.pages.pdf import TEXT
 
@@ -28,7 +28,7 @@ def pdf(data: IO[bytes], path: str) -> Iterator[Frame]:
         yield from rendered_pdf(raw, path)
         yield TEXT, pdf_text(raw).encode()
     except BadPdf as error:
-        raise Refused(str(error)) from None
+        raise UnreadableBytes(str(error)) from None
 
 
 def picture(data: IO[bytes], _path: str) -> Iterator[Frame]:
@@ -39,7 +39,7 @@ def picture(data: IO[bytes], _path: str) -> Iterator[Frame]:
     with Image.open(data) as found:
         pixels = found.width * found.height
         if pixels > limits.MAX_PIXELS:
-            raise Refused(f"it has {pixels:,} pixels; the limit is {limits.MAX_PIXELS:,}")
+            raise UnreadableBytes(f"it has {pixels:,} pixels; the limit is {limits.MAX_PIXELS:,}")
         found.draft(None, (1, 1))  # a JPEG is read whole and kept at an eighth of its size
         found.load()
     yield from ()
@@ -59,9 +59,9 @@ def parquet(data: IO[bytes], _argument: str) -> Iterator[Frame]:
                 yield "rows", "\n".join(held).encode()
                 held, size = [], 0
     except MemoryError:  # Arrow's own is an ArrowException, too
-        raise Refused(limits.TOO_LARGE) from None
+        raise UnreadableBytes(limits.TOO_LARGE) from None
     except (ArrowException, OSError) as error:
-        raise Refused(str(error)) from None
+        raise UnreadableBytes(str(error)) from None
     yield "rows", "\n".join(held).encode()
 
 
@@ -75,13 +75,13 @@ def _rows(data: IO[bytes]) -> Iterator[str]:
     file = ParquetFile(data, buffer_size=_FRAME)
     groups = map(file.metadata.row_group, range(file.num_row_groups))
     if sum(group.total_byte_size for group in groups) > most:
-        raise Refused(problem)
+        raise UnreadableBytes(problem)
     for batch in file.iter_batches(batch_size=_ROWS, use_threads=False):
         for row in batch.to_pylist():
             line = json.dumps(row, default=_plain)
             most -= len(line)
             if most < 0:
-                raise Refused(problem)
+                raise UnreadableBytes(problem)
             yield line
 
 
@@ -119,7 +119,7 @@ def _answer(requests: IO[bytes], answers: IO[bytes]) -> None:
                 write_frame(answers, *frame)
         except (BadFrame, BrokenPipeError):
             raise
-        except Refused as error:
+        except UnreadableBytes as error:
             write_frame(answers, REFUSED, str(error).encode())
         except ImportError:
             write_frame(answers, MISSING, b"")

@@ -17,7 +17,7 @@ from sqlalchemy import select
 from tests.services.test_job_kinds import labelled_study
 from topkapi.analysis.data import RankingData, make_folds
 from topkapi.analysis.data.folds import Fold
-from topkapi.analysis.experiments.compare import Entry, compare_tasks
+from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
 from topkapi.analysis.experiments.folds import fold_set_of
 from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
@@ -48,7 +48,7 @@ def tasks() -> list[Task]:
     labels = np.digitize(features[:, 0] + 0.2 * rng.normal(size=120), [0.4, 0.8]).astype(float)
     data = RankingData(features, labels, np.arange(0, 121, 6))
     folds = fold_set_of("small", list(make_folds(data, 3)))
-    return list(compare_tasks(folds, [Entry("regression"), Entry("listnet")], ["graded"]))
+    return list(compare_tasks(folds, [ModelEntry("regression"), ModelEntry("listnet")], ["graded"]))
 
 
 def without_times(rows: list[Row]) -> list[Row]:

@@ -12,7 +12,7 @@ from scipy.stats import permutation_test
 from topkapi.analysis.data import RankingData, folds, make_folds, write_letor
 from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.errors import BadData, DidNotConverge
-from topkapi.analysis.experiments.compare import Entry, compare_tasks, gather, mean_over_folds
+from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks, gather, mean_over_folds
 from topkapi.analysis.experiments.folds import FoldSet, fold_set_of, load_fold_set, with_truth
 from topkapi.analysis.experiments.grids import GRIDS, TABLE_ORDER, TITLES
 from topkapi.analysis.experiments.significance import holm, randomisation_test
@@ -110,7 +110,7 @@ def test_a_killed_run_continues_and_a_torn_last_line_is_dropped(tmp_path: Path) 
 
 def test_two_processes_give_the_rows_of_one(tmp_path: Path) -> None:
     fold_set = small_fold_set()
-    tasks = list(compare_tasks(fold_set, [Entry("listnet"), Entry("regression")]))
+    tasks = list(compare_tasks(fold_set, [ModelEntry("listnet"), ModelEntry("regression")]))
     one = run_tasks(tasks, Store())
     two = run_tasks(tasks, Store(tmp_path / "rows.jsonl"), jobs=2)
     for first, second in zip(one, two, strict=True):
@@ -121,10 +121,10 @@ def test_two_processes_give_the_rows_of_one(tmp_path: Path) -> None:
 def test_comparison_tables_hold_means_over_folds_and_the_best_in_bold() -> None:
     fold_set = small_fold_set()
     names = ["listnet", "ranknet", "focused-net", "regression"]
-    entries = [Entry(name) for name in names]
+    entries = [ModelEntry(name) for name in names]
     rows = run_tasks(compare_tasks(fold_set, entries, k=3), Store())
     table = comparison_table(rows, entries, "topk", niu_columns("topk", "standard"), "Top-3")
-    cell = mean_over_folds(gather(rows, "topk", Entry("ranknet"), "kappa-ndcg@10"))
+    cell = mean_over_folds(gather(rows, "topk", ModelEntry("ranknet"), "kappa-ndcg@10"))
     place = table.columns.index("κ-N@10")
     assert dict(table.rows)["RankNet"][place] == cell
     best = max(value for _, line in table.rows if (value := line[place]) is not None)
@@ -335,7 +335,7 @@ def test_a_model_that_fails_is_marked_and_the_others_are_compared(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     fold_set = FoldSet("small", small_fold_set().folds[:1], "x")
-    entries = [Entry("ranknet"), Entry("regression")]
+    entries = [ModelEntry("ranknet"), ModelEntry("regression")]
 
     def fail(*_: object, **__: object) -> None:
         raise DidNotConverge("the loss left the finite numbers")

@@ -32,7 +32,7 @@ from topkapi.analysis.data.exports import (
     LetorRow,
     LoggedEntry,
     PairAnswer,
-    Preference,
+    PreferencePair,
     TopK,
 )
 from topkapi.analysis.errors import BadData
@@ -140,7 +140,7 @@ log_records = st.builds(
     note=optional,
     at=moments,
 )
-preference_records = st.builds(Preference, *[texts] * 7)
+preference_records = st.builds(PreferencePair, *[texts] * 7)
 pair_records = st.builds(PairAnswer, texts, texts, texts, st.sampled_from(["a", "b", "tie"]), texts)
 clock_records = st.builds(
     ClockEvent, texts, texts, texts, counts, st.booleans(), texts, texts, counts, moments

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from topkapi.app.domain.assignment.growth import (
     Existing,
     Growth,
+    GrowthStep,
     Move,
     NobodyFree,
-    Step,
     fill,
     grow,
     rebalance,
@@ -38,7 +38,7 @@ class Running:
     queries: int = 0
     work: set[Work] = field(default_factory=set)
     withdrawn: set[Work] = field(default_factory=set)
-    steps: list[Step[int, int]] = field(default_factory=list)
+    steps: list[GrowthStep[int, int]] = field(default_factory=list)
 
     def met(self) -> dict[int, set[int]]:
         found: dict[int, set[int]] = {}

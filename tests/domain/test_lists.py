@@ -20,9 +20,9 @@ from topkapi.app.domain.lists.plan import (
 )
 from topkapi.app.domain.lists.session import (
     AskingLists,
-    Compared,
-    Comparison,
     ListAnswer,
+    ListComparison,
+    ListsCompared,
     ListSession,
 )
 from topkapi.app.domain.log import Entry, EntryKind, answer, effective
@@ -46,10 +46,12 @@ def make_plan(
     return plan_lists(lists_of(systems), rules, seed, query="q")
 
 
-def answer_to(session: ListSession, what: ListAnswer = ListAnswer.LEFT) -> Entry[Comparison[int]]:
+def answer_to(
+    session: ListSession, what: ListAnswer = ListAnswer.LEFT
+) -> Entry[ListComparison[int]]:
     state = session.state
     assert isinstance(state, AskingLists)
-    return answer(Comparison(state.left.id, state.right.id, what))
+    return answer(ListComparison(state.left.id, state.right.id, what))
 
 
 def offer(session: ListSession, pick: int = 0) -> None:
@@ -77,11 +79,11 @@ def test_every_prefix_of_a_log_replays_to_the_question_asked_next(
     plan = make_plan(choice, seed=seed)
     live = ListSession(plan)
     offer(live)
-    log: list[Entry[Comparison[int]]] = []
+    log: list[Entry[ListComparison[int]]] = []
     for move in moves:
         try:
             if isinstance(move, tuple):
-                if isinstance(live.state, Compared):
+                if isinstance(live.state, ListsCompared):
                     continue
                 entry = answer_to(live, move[0])
             else:
@@ -211,7 +213,7 @@ def test_an_answer_about_other_lists_is_refused() -> None:
     state = live.state
     assert isinstance(state, AskingLists)
     with pytest.raises(OutOfTurn):
-        live.append(answer(Comparison(state.right.id, state.left.id, ListAnswer.SAME)))
+        live.append(answer(ListComparison(state.right.id, state.left.id, ListAnswer.SAME)))
     while isinstance(live.state, AskingLists):
         last = answer_to(live)
         live.append(last)

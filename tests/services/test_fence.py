@@ -16,7 +16,7 @@ from PIL import Image
 from tests.media import form_bomb, pdf_of, pdf_of_shape, png_of, tiling_bomb
 from tests.studies import small_study, write_jsonl
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import Fence, Refused
+from topkapi.app.services.fence.children import Fence, UnreadableBytes
 from topkapi.app.services.fence.frames import BadFrame, read_frame, write_frame
 from topkapi.app.services.importing import StudyRefused, open_source
 from topkapi.app.services.importing.checking import Checked, check_study
@@ -84,7 +84,7 @@ def test_a_crash_is_a_refusal_and_the_next_file_is_read(monkeypatch: pytest.Monk
         for data, names in ((guide, ["1.webp", "index.html", "text"]), (form_bomb(), None)) * 2:
             answer = fence.ask("pdf", "a.pdf", BytesIO(data), len(data))
             if names is None:
-                with pytest.raises(Refused):
+                with pytest.raises(UnreadableBytes):
                     list(answer)
             else:
                 assert [name for name, _ in answer] == names

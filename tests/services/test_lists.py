@@ -16,7 +16,7 @@ from topkapi.app.db.models import Assignment, Candidate, JudgmentRow, Ranking, S
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, OutOfTurn
 from topkapi.app.domain.lists.plan import unordered
-from topkapi.app.domain.lists.session import AskingLists, Compared
+from topkapi.app.domain.lists.session import AskingLists, ListsCompared
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.assignments import manual_assignment
@@ -48,7 +48,7 @@ def test_every_pair_once_and_then_it_is_finished(session: Session, choice: str) 
     assert len(set(asked_of(session, work))) == 6
     assert work.finished_at is not None
     assert (work.answered, work.expected_left) == (6, 0)
-    assert isinstance(judge.look().state, Compared)
+    assert isinstance(judge.look().state, ListsCompared)
 
 
 def test_undo_redo_and_a_repeated_submission(session: Session) -> None:

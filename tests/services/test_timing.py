@@ -20,7 +20,7 @@ from topkapi.app.domain.timing import START_SLACK_MS, Spent, Start, spent
 from topkapi.app.services.judging.timing import (
     FIRST_SECONDS,
     UNSEEN_SECONDS,
-    Report,
+    TimerReport,
     first_serving,
     record_event,
     spent_on_answer,
@@ -58,7 +58,7 @@ def tell(
         session,
         assignment_id=work.id,
         user_id=work.user_id,
-        report=Report(kind, ms, reason),
+        report=TimerReport(kind, ms, reason),
         at=after(at),
     )
 
@@ -289,7 +289,7 @@ def test_nobody_reports_for_another(session: Session, work: Assignment) -> None:
             session,
             assignment_id=work.id,
             user_id=stranger.id,
-            report=Report(TimerKind.START),
+            report=TimerReport(TimerKind.START),
             at=now(),
         )
     assert session.query(TimerEvent).count() == 0

@@ -30,7 +30,7 @@ from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.judging import timing
-from topkapi.app.services.judging.timing import Report
+from topkapi.app.services.judging.timing import TimerReport
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ def _assign(session: Session, study: Study, work: Work, token: str) -> Job:
     )
     for kind in (TimerKind.START, TimerKind.HEARTBEAT):
         timing.record_event(
-            session, assignment_id=made.id, user_id=made.user_id, report=Report(kind, 0)
+            session, assignment_id=made.id, user_id=made.user_id, report=TimerReport(kind, 0)
         )
     return Job(made.id, token)
 

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import sparse, stats
 from scipy.special import expit, ndtr
 
-from topkapi.analysis.agreement.preferences import BETTER, WORSE, Block, Preferences
+from topkapi.analysis.agreement.preferences import BETTER, WORSE, Preferences, QueryVotes
 from topkapi.analysis.agreement.reliability.identified import identified
 from topkapi.analysis.agreement.reliability.rates import GRID, LOGITS, ErrorRates, Population
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
@@ -105,7 +105,7 @@ def _votes(preferences: Preferences) -> _Votes:
     )
 
 
-def _block_votes(block: Block) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
+def _block_votes(block: QueryVotes) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:
     """Return item, assessor, query and sign of the strict votes, and the number of equal items."""
     signs = (block.votes == BETTER).astype(np.int8) - (block.votes == WORSE).astype(np.int8)
     signs = signs[:, (signs != 0).sum(axis=0) > 1]

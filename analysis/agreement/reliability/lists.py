@@ -46,7 +46,7 @@ class _Curve:
 
 
 @dataclass(frozen=True, slots=True)
-class _Pairs:
+class _AssessorPairs:
     """Pairs of assessors (s,), the mean tau-b of their queries, and what these are worth.
 
     A query that m assessors judged has m - 1 independent comparisons among m (m - 1) / 2 pairs, so
@@ -93,7 +93,9 @@ def errors_of_lists(
     return ErrorRates.of(draws, identified(*shared, tables.n_assessors), level)
 
 
-def _observed(tables: PairTables, tau: FloatArray, curve: _Curve) -> tuple[_Pairs, float, int]:
+def _observed(
+    tables: PairTables, tau: FloatArray, curve: _Curve
+) -> tuple[_AssessorPairs, float, int]:
     """Return the mean tau-b of every pair, its variance over that of the curve, and its freedom."""
     first, second, row = tables.pairs()
     known = ~np.isnan(tau)
@@ -104,7 +106,7 @@ def _observed(tables: PairTables, tau: FloatArray, curve: _Curve) -> tuple[_Pair
     kept = queries > 0
     mean = sums / np.maximum(queries, 1)
     freedom = int((queries[kept] - 1).sum())
-    pairs = _Pairs(first[kept], second[kept], mean[kept], worth[kept])
+    pairs = _AssessorPairs(first[kept], second[kept], mean[kept], worth[kept])
     if freedom < FEWEST:
         return pairs, 1.0, 0
     squares = float(((tau - mean[row])[known] ** 2).sum())
@@ -115,7 +117,7 @@ def _observed(tables: PairTables, tau: FloatArray, curve: _Curve) -> tuple[_Pair
 
 
 def _draws(
-    pairs: _Pairs,
+    pairs: _AssessorPairs,
     curve: _Curve,
     spread: float,
     freedom: int,
@@ -143,7 +145,7 @@ def _draws(
     return draws
 
 
-def _neighbours(pairs: _Pairs, n_assessors: int) -> list[tuple[IntArray, IntArray]]:
+def _neighbours(pairs: _AssessorPairs, n_assessors: int) -> list[tuple[IntArray, IntArray]]:
     """Return for every assessor the others of their pairs, and the rows of these pairs."""
     who = np.concatenate([pairs.first, pairs.second])
     other = np.concatenate([pairs.second, pairs.first])

@@ -24,10 +24,14 @@ from topkapi.analysis.data.exports.labels import (
     read_letor_export,
     read_qrels,
 )
-from topkapi.analysis.data.exports.lists import ListAnswer, list_lines, read_list_answers
+from topkapi.analysis.data.exports.lists import ListJudgment, list_lines, read_list_answers
 from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
 from topkapi.analysis.data.exports.parquet import parquet_chunks
-from topkapi.analysis.data.exports.preferences import Preference, preference_lines, read_preferences
+from topkapi.analysis.data.exports.preferences import (
+    PreferencePair,
+    preference_lines,
+    read_preferences,
+)
 from topkapi.analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
 from topkapi.analysis.data.exports.topk import TopK, read_topk, topk_lines
 from topkapi.analysis.data.exports.training import conversation_lines, triplet_lines
@@ -52,11 +56,11 @@ __all__ = [
     "ConsensusList",
     "Label",
     "LetorRow",
-    "ListAnswer",
+    "ListJudgment",
     "LoggedEntry",
     "PairAnswer",
-    "Preference",
     "PreferenceLevel",
+    "PreferencePair",
     "TopK",
     "beir_qrels_lines",
     "confidence_lines",

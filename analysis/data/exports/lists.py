@@ -9,7 +9,7 @@ from topkapi.analysis.data.exports.rounds import InRound
 
 
 @dataclass(frozen=True, slots=True)
-class ListAnswer(InRound):
+class ListJudgment(InRound):
     """Two rankings as shown on the screen, best page first, and the answer.
 
     ``answer`` is left_much, left, same, right or right_much; the systems made the rankings.
@@ -26,7 +26,7 @@ class ListAnswer(InRound):
     active_ms: int
 
 
-def list_lines(records: Iterable[ListAnswer]) -> Iterator[str]:
+def list_lines(records: Iterable[ListJudgment]) -> Iterator[str]:
     """Yield the lines of ``lists.jsonl``.
 
     >>> answer = ListAnswer("q1", ("d1",), ("d2",), "left", "bm25", "lm", "ansa@here.example", 0, 9)
@@ -36,6 +36,6 @@ def list_lines(records: Iterable[ListAnswer]) -> Iterator[str]:
     return json_lines(records)
 
 
-def read_list_answers(path: str | Path) -> list[ListAnswer]:
+def read_list_answers(path: str | Path) -> list[ListJudgment]:
     """Read ``lists.jsonl``, plain or gzip."""
-    return read_json_lines(path, ListAnswer)
+    return read_json_lines(path, ListJudgment)

@@ -8,7 +8,7 @@ from topkapi.analysis.data.exports.codec import json_lines, read_json_lines
 
 
 @dataclass(frozen=True, slots=True)
-class Preference:
+class PreferencePair:
     """One preference with its texts: the query, the page preferred, and the other one."""
 
     prompt: str
@@ -20,11 +20,11 @@ class Preference:
     assessor: str
 
 
-def preference_lines(records: Iterable[Preference]) -> Iterator[str]:
+def preference_lines(records: Iterable[PreferencePair]) -> Iterator[str]:
     """Yield the lines of ``preferences.jsonl``."""
     return json_lines(records)
 
 
-def read_preferences(path: str | Path) -> list[Preference]:
+def read_preferences(path: str | Path) -> list[PreferencePair]:
     """Read ``preferences.jsonl``, plain or gzip."""
-    return read_json_lines(path, Preference)
+    return read_json_lines(path, PreferencePair)

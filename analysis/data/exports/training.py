@@ -3,10 +3,10 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from topkapi.analysis.data.exports.preferences import Preference
+from topkapi.analysis.data.exports.preferences import PreferencePair
 
 
-def triplet_lines(records: Iterable[Preference]) -> Iterator[str]:
+def triplet_lines(records: Iterable[PreferencePair]) -> Iterator[str]:
     r"""Yield triplets for sentence-transformers: anchor, positive, negative.
 
     >>> list(triplet_lines([Preference("q?", "yes", "no", "q1", "d3", "d7", "ansa")]))
@@ -17,7 +17,7 @@ def triplet_lines(records: Iterable[Preference]) -> Iterator[str]:
         yield json.dumps(texts, ensure_ascii=False) + "\n"
 
 
-def conversation_lines(records: Iterable[Preference]) -> Iterator[str]:
+def conversation_lines(records: Iterable[PreferencePair]) -> Iterator[str]:
     """Yield preferences in TRL's conversational form: messages with a role and content."""
     for each in records:
         messages = {

@@ -9,7 +9,7 @@ from topkapi.analysis.metrics import LOSSES, evaluate
 from topkapi.analysis.typing import FloatArray
 
 
-class Staging:
+class StagedScores:
     """Track the validation score of a growing sum of weak rankers.
 
     Without validation data every round is kept. The first of equally good rounds wins.

@@ -28,7 +28,7 @@ DENSE = 1000  # pairs per query above which a query has a dense matrix of its ow
 
 
 @dataclass(frozen=True)
-class Chunk:
+class PairChunk:
     """Pairs of the rows first .. first + len(counts) - 1.
 
     Row first + i has the counts[i] partners before row ends[i].
@@ -108,7 +108,7 @@ class Pairs:
         """All features in true order, (n, d): for small data."""
         return doubles(self.unordered, self.order)
 
-    def features_of(self, chunk: Chunk) -> FloatArray:
+    def features_of(self, chunk: PairChunk) -> FloatArray:
         """Return the features of the rows of a chunk."""
         if self.n_pairs <= CHUNK:
             return self.features[chunk.rows]
@@ -130,7 +130,7 @@ class Pairs:
         """The sum of the weights over pairs."""
         return float(self.weights @ self.counts)
 
-    def chunks(self) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[PairChunk]:
         """Yield the pairs some rows at a time.
 
         They are cached when they fit one chunk.
@@ -147,11 +147,11 @@ class Pairs:
             first = last
 
     @cached_property
-    def _everything(self) -> Chunk:
+    def _everything(self) -> PairChunk:
         return self._chunk(0, self.counts.size)
 
-    def _chunk(self, first: int, last: int) -> Chunk:
-        return Chunk(first, self.counts[first:last], self.last_worse[first:last])
+    def _chunk(self, first: int, last: int) -> PairChunk:
+        return PairChunk(first, self.counts[first:last], self.last_worse[first:last])
 
 
 def make_pairs(data: RankingData, *, focused: bool = False, by_query: bool = False) -> Pairs:
@@ -225,7 +225,7 @@ def pair_loss(
 def _all_at_once(
     features: FloatArray,
     scores: FloatArray,
-    chunk: Chunk,
+    chunk: PairChunk,
     margin_loss: MarginLoss,
     labels: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -245,7 +245,7 @@ def _all_at_once(
 def _query_by_query(
     features: FloatArray,
     scores: FloatArray,
-    chunk: Chunk,
+    chunk: PairChunk,
     margin_loss: MarginLoss,
     labels: FloatArray | None,
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -268,23 +268,23 @@ def _query_by_query(
     return sums, pull, curved
 
 
-def _better(chunk: Chunk) -> slice:
+def _better(chunk: PairChunk) -> slice:
     return slice(chunk.first, chunk.first + chunk.counts.size)
 
 
-def _margins(scores: FloatArray, chunk: Chunk) -> FloatArray:
+def _margins(scores: FloatArray, chunk: PairChunk) -> FloatArray:
     """Return the score of the better document less that of the worse one, (n_pairs,)."""
     margins: FloatArray = np.repeat(scores[: chunk.counts.size], chunk.counts)
     margins -= scores[chunk.partners]
     return margins
 
 
-def _row_sums(values: FloatArray, chunk: Chunk) -> FloatArray:
+def _row_sums(values: FloatArray, chunk: PairChunk) -> FloatArray:
     sums = np.concatenate([[0.0], np.cumsum(values)])[chunk.starts]
     return np.diff(sums)
 
 
-def _net(values: FloatArray, chunk: Chunk, sign: float) -> FloatArray:
+def _net(values: FloatArray, chunk: PairChunk, sign: float) -> FloatArray:
     """Sum over the pairs in which a row is better, plus ``sign`` times those where it is worse."""
     size = chunk.rows.stop - chunk.rows.start
     result = sign * np.bincount(chunk.partners, values, minlength=size)

@@ -22,7 +22,7 @@ SIGNIFICANT = 0.05  # p below which a difference is a finding
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class MeasureFigures:
     """A row of the table of measures: its explanation, its form, a figure per tool."""
 
     key: str
@@ -40,7 +40,7 @@ class UndefinedMeasures:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class ToolDifference:
     """Comparison of two tools: their agreement, and p of the permutation test over queries."""
 
     shares: tuple[float, float]
@@ -58,8 +58,8 @@ class Headline:
     """Comparison of two tools in two sentences; one is None where it is undefined."""
 
     titles: tuple[str, str]
-    all_pairs: Finding
-    without_ties: Finding | None
+    all_pairs: ToolDifference
+    without_ties: ToolDifference | None
     queries: tuple[int, int]
 
 
@@ -74,7 +74,7 @@ class QueryLink:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class MatrixCell:
     """A cell of a matrix of votes, and the queries with the most votes in it."""
 
     anchor: str
@@ -92,7 +92,7 @@ class MatrixView:
 
     title: str
     agreement: Agreement
-    cells: tuple[tuple[Cell, ...], ...]
+    cells: tuple[tuple[MatrixCell, ...], ...]
     same: int
     strict: int
     decided: int
@@ -115,7 +115,7 @@ class AgreementView:
 
     headline: Headline | None
     matrices: tuple[MatrixView, ...]
-    measures: tuple[Measure, ...]
+    measures: tuple[MeasureFigures, ...]
     undefined: tuple[UndefinedMeasures, ...]
     tests: Tests | None
     no_tests: Reason | None
@@ -145,10 +145,12 @@ def _headline(report: Report) -> Headline | None:
     return Headline((one.title, two.title), all_pairs, _finding(found.without_ties), queries)
 
 
-def _finding(found: Compared) -> Finding | None:
+def _finding(found: Compared) -> ToolDifference | None:
     first, second = (share.value for share in found.shares)
     p = found.p_queries.value
-    return None if first is None or second is None or p is None else Finding((first, second), p)
+    return (
+        None if first is None or second is None or p is None else ToolDifference((first, second), p)
+    )
 
 
 def _matrix(tool: ToolReport) -> MatrixView:
@@ -165,7 +167,7 @@ def _matrix(tool: ToolReport) -> MatrixView:
     )
 
 
-def _cell(tool: ToolReport, i: int, j: int) -> Cell:
+def _cell(tool: ToolReport, i: int, j: int) -> MatrixCell:
     matrix = tool.agreement.matrix
     rows = [
         QueryLink(row.query, row.text, row.counts[i][j], at if at < MOST_QUERIES else None)
@@ -173,7 +175,7 @@ def _cell(tool: ToolReport, i: int, j: int) -> Cell:
         if row.counts[i][j]
     ]
     rows.sort(key=lambda row: -row.votes)
-    return Cell(
+    return MatrixCell(
         anchor=f"behind-{tool.tool}-{i}{j}",
         first=NAMES[i],
         second=NAMES[j],
@@ -184,17 +186,19 @@ def _cell(tool: ToolReport, i: int, j: int) -> Cell:
     )
 
 
-def _measures(tools: Sequence[ToolReport]) -> tuple[Measure, ...]:
+def _measures(tools: Sequence[ToolReport]) -> tuple[MeasureFigures, ...]:
     found = [tool.agreement for tool in tools]
     return (
-        Measure("overall", "percent", tuple(each.overall for each in found)),
-        Measure("without_ties", "percent", tuple(each.without_ties for each in found)),
-        Measure("cohen_kappa", "number", tuple(each.cohen_kappa for each in found)),
-        Measure("fleiss_kappa", "number", tuple(each.fleiss_kappa for each in found)),
-        Measure("krippendorff_alpha", "number", tuple(each.krippendorff_alpha for each in found)),
-        Measure("gwet_ac1", "number", tuple(each.gwet_ac1 for each in found)),
-        Measure("tau_b", "number", tuple(each.tau_b for each in found)),
-        Measure("rbo", "number", tuple(each.rbo for each in found)),
+        MeasureFigures("overall", "percent", tuple(each.overall for each in found)),
+        MeasureFigures("without_ties", "percent", tuple(each.without_ties for each in found)),
+        MeasureFigures("cohen_kappa", "number", tuple(each.cohen_kappa for each in found)),
+        MeasureFigures("fleiss_kappa", "number", tuple(each.fleiss_kappa for each in found)),
+        MeasureFigures(
+            "krippendorff_alpha", "number", tuple(each.krippendorff_alpha for each in found)
+        ),
+        MeasureFigures("gwet_ac1", "number", tuple(each.gwet_ac1 for each in found)),
+        MeasureFigures("tau_b", "number", tuple(each.tau_b for each in found)),
+        MeasureFigures("rbo", "number", tuple(each.rbo for each in found)),
     )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from topkapi.analysis.report.schema import ListConfidence, MeanConfidence, Report
+from topkapi.analysis.report.schema import ConfidenceRow, MeanConfidence, Report
 
 MOST_LISTS = 200
 
@@ -12,7 +12,7 @@ class ConfidenceView:
     """Confidence by assessor and by list, least confident first; ``count`` is of all lists."""
 
     people: tuple[MeanConfidence, ...]
-    lists: tuple[ListConfidence, ...]
+    lists: tuple[ConfidenceRow, ...]
     count: int
 
 

@@ -23,7 +23,7 @@ class AnswersView:
 
 
 @dataclass(frozen=True, slots=True)
-class PersonView:
+class AssessorView:
     """An assessor, and the share of preferences that the consensus reverses, if any."""
 
     person: Person
@@ -36,7 +36,7 @@ class PeoplePart:
 
     start: int
     end: int
-    people: tuple[PersonView, ...]
+    people: tuple[AssessorView, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,16 +69,16 @@ class ToolPeople:
 
 
 @dataclass(frozen=True, slots=True)
-class PeopleView:
+class AssessorsView:
     """Everything the sections show."""
 
     answers: tuple[AnswersView, ...]
     tools: tuple[ToolPeople, ...]
 
 
-def people_view(report: Report) -> PeopleView:
+def people_view(report: Report) -> AssessorsView:
     """Build the view of the sections."""
-    return PeopleView(
+    return AssessorsView(
         answers=tuple(
             AnswersView(tool.tool, tool.title, tool.answers)
             for tool in report.tools
@@ -94,7 +94,7 @@ def _tool(tool: ToolReport) -> ToolPeople:
     estimated = [row for row in people if row.error_rate.value is not None]
     names = tuple(sorted({name for row in tool.pairs for name in (row.first, row.second)}))
     fits = len(names) <= MOST_IN_GRID
-    views = [PersonView(row, departures.get(row.assessor)) for row in people]
+    views = [AssessorView(row, departures.get(row.assessor)) for row in people]
     return ToolPeople(
         tool=tool.tool,
         title=tool.title,
@@ -111,7 +111,7 @@ def _tool(tool: ToolReport) -> ToolPeople:
     )
 
 
-def _parts(people: list[PersonView]) -> tuple[PeoplePart, ...]:
+def _parts(people: list[AssessorView]) -> tuple[PeoplePart, ...]:
     starts = range(0, len(people), PAGE)
     return tuple(
         PeoplePart(start + 1, min(start + PAGE, len(people)), tuple(people[start : start + PAGE]))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from topkapi.analysis.data.exports import ConsensusList
-from topkapi.analysis.report.schema import QueryRow, Report, ToolReport
+from topkapi.analysis.report.schema import QueryAgreement, Report, ToolReport
 
 MOST_QUERIES = 100
 MOST_DOCUMENTS = 5
@@ -32,7 +32,7 @@ class ToolQueries:
 
     tool: str
     title: str
-    rows: tuple[QueryRow, ...]
+    rows: tuple[QueryAgreement, ...]
     count: int
     consensus: tuple[ConsensusRow, ...]
     lists: int

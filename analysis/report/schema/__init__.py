@@ -5,7 +5,7 @@ The fields of each dataclass are in the order of the keys in ``report.json``;
 """
 
 from topkapi.analysis.efficiency import Course
-from topkapi.analysis.report.schema.agreement import Agreement, Matrix, PairRow, QueryRow
+from topkapi.analysis.report.schema.agreement import Agreement, Matrix, PairRow, QueryAgreement
 from topkapi.analysis.report.schema.answers import (
     Answers,
     ConsistencyThird,
@@ -20,9 +20,9 @@ from topkapi.analysis.report.schema.lists import LeftPreference, ListReport, Stu
 from topkapi.analysis.report.schema.report import (
     Compared,
     Comparison,
+    ConfidenceRow,
     ConfidenceSection,
     Departure,
-    ListConfidence,
     MeanConfidence,
     NoComparison,
     Report,
@@ -47,6 +47,7 @@ __all__ = [
     "AssessorTimes",
     "Compared",
     "Comparison",
+    "ConfidenceRow",
     "ConfidenceSection",
     "ConsistencyThird",
     "Course",
@@ -61,7 +62,6 @@ __all__ = [
     "LeftPreference",
     "LeftShare",
     "ListAgreement",
-    "ListConfidence",
     "ListReport",
     "Matrix",
     "MeanConfidence",
@@ -69,7 +69,7 @@ __all__ = [
     "NoEffort",
     "PairRow",
     "Person",
-    "QueryRow",
+    "QueryAgreement",
     "Reason",
     "Report",
     "ScoredSystem",

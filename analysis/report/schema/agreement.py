@@ -53,7 +53,7 @@ class PairRow:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryRow:
+class QueryAgreement:
     """Agreement of all assessors on one query."""
 
     query: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from topkapi.analysis.data.exports import ConsensusList
 from topkapi.analysis.data.exports.rounds import InRound
 from topkapi.analysis.report.options import Options
-from topkapi.analysis.report.schema.agreement import Agreement, PairRow, QueryRow
+from topkapi.analysis.report.schema.agreement import Agreement, PairRow, QueryAgreement
 from topkapi.analysis.report.schema.answers import Answers, Person
 from topkapi.analysis.report.schema.effort import Effort, NoEffort
 from topkapi.analysis.report.schema.figures import Figure, Reason
@@ -55,7 +55,7 @@ class ToolReport:
     pairs: tuple[PairRow, ...]
     answers: Answers
     people: tuple[Person, ...]
-    queries_by_disagreement: tuple[QueryRow, ...]
+    queries_by_disagreement: tuple[QueryAgreement, ...]
     effort: Effort | NoEffort
     consensus: ToolConsensus
 
@@ -96,7 +96,7 @@ class NoComparison:
 
 
 @dataclass(frozen=True, slots=True)
-class ListConfidence(InRound):
+class ConfidenceRow(InRound):
     """Expected measures of one finished list, and the error rate estimated from its answers.
 
     ``expected_quality`` is the expected kappa-NDCG and ``overlap`` the expected overlap at k, each
@@ -134,7 +134,7 @@ class MeanConfidence:
 class ConfidenceSection:
     """Confidence in every finished list, and its mean by assessor."""
 
-    lists: tuple[ListConfidence, ...]
+    lists: tuple[ConfidenceRow, ...]
     people: tuple[MeanConfidence, ...]
 
 

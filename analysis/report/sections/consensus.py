@@ -19,9 +19,9 @@ from topkapi.analysis.agreement import (
     MISSING,
     TIE,
     WORSE,
-    Block,
     PairTables,
     Preferences,
+    QueryVotes,
     agreement,
     from_judgments,
     joined,
@@ -67,8 +67,8 @@ def consensus(
 
 
 def votes_of_consensus(
-    study: StudyData, tool: ToolData, blocks: Sequence[Block]
-) -> Iterator[tuple[Block, Block | None]]:
+    study: StudyData, tool: ToolData, blocks: Sequence[QueryVotes]
+) -> Iterator[tuple[QueryVotes, QueryVotes | None]]:
     """Yield what Bradley-Terry is fitted to, per block: the votes, and the finished lists.
 
     These are the answers and those of adjudicators, or else what the lists say.
@@ -81,11 +81,11 @@ def votes_of_consensus(
         yield _joined(votes, more.get(block.query)), lists
 
 
-def _joined(block: Block, more: Block | None) -> Block:
+def _joined(block: QueryVotes, more: QueryVotes | None) -> QueryVotes:
     return block if more is None else joined(block, more)
 
 
-def _adjudicated(study: StudyData, tool: ToolData) -> dict[int, Block]:
+def _adjudicated(study: StudyData, tool: ToolData) -> dict[int, QueryVotes]:
     """Return the answers of adjudicators by query."""
     if tool.adjudicated is None or not len(tool.adjudicated):
         return {}
@@ -98,7 +98,9 @@ def default_method(tool: ToolData) -> Method:
     return BRADLEY_TERRY if tool.judgments is not None and len(tool.judgments) else KEMENY
 
 
-def _answers(study: StudyData, tool: ToolData, blocks: Sequence[Block]) -> dict[int, Block]:
+def _answers(
+    study: StudyData, tool: ToolData, blocks: Sequence[QueryVotes]
+) -> dict[int, QueryVotes]:
     """Return the raw answers by query, of finished sessions where the tool has lists."""
     asked = tool.judgments
     if asked is None or not len(asked) or not blocks:
@@ -111,7 +113,7 @@ def _answers(study: StudyData, tool: ToolData, blocks: Sequence[Block]) -> dict[
     return {block.query: block for block in found.blocks}
 
 
-def _stated(block: Block) -> Block:
+def _stated(block: QueryVotes) -> QueryVotes:
     """Drop ties of lists in which neither document beats any other: both are outside the list."""
     won = np.zeros((block.assessors.size, int(block.second.max(initial=0)) + 1), dtype=bool)
     for row, votes in zip(won, block.votes, strict=True):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from topkapi.analysis.aggregation import bradley_terry_consensus, open_pairs
-from topkapi.analysis.agreement import Block
+from topkapi.analysis.agreement import QueryVotes
 from topkapi.analysis.report.sections.consensus import votes_of_consensus
 from topkapi.analysis.report.study import StudyData, ToolData
 
@@ -40,7 +40,7 @@ def contested(study: StudyData, tool: ToolData, *, limit: int) -> tuple[list[Con
     return found, len(order)
 
 
-def _share(study: StudyData, query: int, block: Block, lists: Block | None) -> float:
+def _share(study: StudyData, query: int, block: QueryVotes, lists: QueryVotes | None) -> float:
     n = len(study.documents[query])
     departures = bradley_terry_consensus(block, n, lists=lists).departures(study.k or n)
     known = departures[~np.isnan(departures)]

@@ -3,8 +3,7 @@
 import numpy as np
 
 from topkapi.analysis.agreement import Resamples, same_assessors
-from topkapi.analysis.efficiency import Sessions, by_assessor, course, drift, effort
-from topkapi.analysis.efficiency import Spread as MeasuredSpread
+from topkapi.analysis.efficiency import MeasuredSpread, Sessions, by_assessor, course, drift, effort
 from topkapi.analysis.report.options import Options
 from topkapi.analysis.report.schema import AssessorTimes, Effort, NoEffort, Reason, Spread
 from topkapi.analysis.report.sections.figures import figure, numbers, why_none

@@ -3,7 +3,7 @@
 import numpy as np
 
 from topkapi.analysis.agreement import ListSimilarity, PairTables, Preferences, agreement
-from topkapi.analysis.report.schema import QueryRow, Reason
+from topkapi.analysis.report.schema import QueryAgreement, Reason
 from topkapi.analysis.report.sections.figures import figure
 from topkapi.analysis.report.sections.pooled import mean_of, mean_sums, nested, supported_tau
 from topkapi.analysis.report.study import StudyData
@@ -11,7 +11,7 @@ from topkapi.analysis.report.study import StudyData
 
 def query_rows(
     study: StudyData, preferences: Preferences, tables: PairTables, lists: ListSimilarity | None
-) -> tuple[QueryRow, ...]:
+) -> tuple[QueryAgreement, ...]:
     """Return one row per judged query, in order of disagreement.
 
     Queries that are not shared come last.
@@ -25,7 +25,7 @@ def query_rows(
     order = sorted(judged, key=lambda q: (np.isnan(overall[q]), overall[q], study.queries[q]))
     no_overlap = Reason.NO_LISTS if lists is None else Reason.NOTHING_SHARED
     return tuple(
-        QueryRow(
+        QueryAgreement(
             query=study.queries[q],
             text=study.text(q),
             assessors=int(judged[q]),

@@ -26,7 +26,7 @@ from topkapi.app.cli.rank.sources import (
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
-    from topkapi.analysis.experiments.compare import Entry, compare_tasks
+    from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
     from topkapi.analysis.experiments.folds import (
         FoldSet,
         Truth,
@@ -132,7 +132,9 @@ def compare(
     if rule not in ("standard", "letor4"):
         raise Refused(f"--rule: {rule!r} is neither standard nor letor4")
     by_k = k is not None and "," in k
-    entries = _entries_by_k(models, k or "") if by_k else [Entry(name) for name in _models(models)]
+    entries = (
+        _entries_by_k(models, k or "") if by_k else [ModelEntry(name) for name in _models(models)]
+    )
     size = None if k is None or by_k else _whole(k)
     fold_set = fold_sets_by_truth(
         data,
@@ -316,15 +318,15 @@ def _models(text: str) -> list[str]:
     return names
 
 
-def _entries_by_k(models: str, ks: str) -> list[Entry]:
+def _entries_by_k(models: str, ks: str) -> list[ModelEntry]:
     """Return rows of Xia et al.'s tables: ListMLE full and truncated, then the other models."""
     listmle = [
-        Entry("listmle") if word == "full" else Entry("topk-listmle", _whole(word))
+        ModelEntry("listmle") if word == "full" else ModelEntry("topk-listmle", _whole(word))
         for word in ks.split(",")
     ]
     others = ["rankboost", "ranksvm", "listnet", "rankcosine"]
     wanted = others if models == "all" else _models(models)
-    return listmle + [Entry(name) for name in wanted if "listmle" not in name]
+    return listmle + [ModelEntry(name) for name in wanted if "listmle" not in name]
 
 
 def _whole(text: str) -> int:

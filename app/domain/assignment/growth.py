@@ -27,7 +27,7 @@ Q = TypeVar("Q", bound=Hashable)
 
 
 @dataclass(frozen=True, slots=True)
-class Step(Generic[A, Q]):
+class GrowthStep(Generic[A, Q]):
     """Queries that were split into folds together, the people of the folds, and the seed."""
 
     people: Sequence[A]
@@ -60,7 +60,7 @@ class Growth(Generic[A, Q]):
     """The assignments that are added, and the step of the new queries, if there are any."""
 
     added: Sequence[AssignmentSpec[A, Q]]
-    step: Step[A, Q] | None
+    step: GrowthStep[A, Q] | None
 
 
 def grow(
@@ -70,13 +70,13 @@ def grow(
     *,
     rounds: int,
     seed: str,
-    earlier: Sequence[Step[A, Q]],
+    earlier: Sequence[GrowthStep[A, Q]],
     existing: Existing[A, Q],
 ) -> Growth[A, Q]:
     """Return the assignments missing from rounds 0 to ``rounds`` - 1; raise if impossible."""
     fresh = [query for query in queries if not existing.met.get(query)]
     refuse_nonsense(queries, assessors, tools, rounds)
-    step = Step(tuple(assessors), tuple(fresh), seed) if fresh else None
+    step = GrowthStep(tuple(assessors), tuple(fresh), seed) if fresh else None
     new = rotation(fresh, assessors, tools, rounds=rounds, seed=seed) if fresh else []
     frozen = [query for query in queries if existing.met.get(query)]
     missing = _missing(frozen, tools, rounds, existing.work)
@@ -105,7 +105,7 @@ def _ruled(
     chosen: Set[A],
     tools: Sequence[Tool],
     rounds: int,
-    earlier: Sequence[Step[A, Q]],
+    earlier: Sequence[GrowthStep[A, Q]],
     existing: Existing[A, Q],
 ) -> Iterable[AssignmentSpec[A, Q]]:
     """Yield the missing assignments that the rule of an earlier step gives to a free person."""

@@ -44,7 +44,7 @@ class ListAnswer(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison(Generic[R]):
+class ListComparison(Generic[R]):
     """Two rankings as they were shown, by number or by name, and the answer about them."""
 
     left: R
@@ -52,7 +52,7 @@ class Comparison(Generic[R]):
     answer: ListAnswer
 
 
-Judged = Comparison[RankingId]
+Judged = ListComparison[RankingId]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class AskingLists(SessionState):
 
 
 @dataclass(frozen=True, slots=True)
-class Compared(SessionState):
+class ListsCompared(SessionState):
     """Every pair is answered; undo reopens the session."""
 
     answers: tuple[Judged, ...]
@@ -97,10 +97,10 @@ class ListSession(JudgingSession[Judged]):
         return cls(ListPlan.from_json(plan))
 
     @property
-    def state(self) -> AskingLists | Compared:
+    def state(self) -> AskingLists | ListsCompared:
         """The current question, or all answers."""
         if self.answered >= self.plan.size:
-            return Compared(tuple(self._done))
+            return ListsCompared(tuple(self._done))
         left, right = self._pair()
         return AskingLists(self._lists[left], self._lists[right])
 
@@ -120,14 +120,14 @@ class ListSession(JudgingSession[Judged]):
         if not isinstance(state, AskingLists) or not self.knows_next:
             return ()
         answers = tuple(answer.value for answer in ListAnswer)
-        return [Choice(answers, Comparison(state.left.id, state.right.id, ListAnswer.SAME))]
+        return [Choice(answers, ListComparison(state.left.id, state.right.id, ListAnswer.SAME))]
 
     def judgment(self, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> Judged:
         """Build the answer about the two rankings shown."""
         answer = submitted.parsed(ListAnswer)
         if not isinstance(self.state, AskingLists):
             raise OutOfTurn("This query is finished; no question is open.")
-        return Comparison(*submitted.known_sides(ids), answer)
+        return ListComparison(*submitted.known_sides(ids), answer)
 
     @staticmethod
     def columns(judgment: Judged) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class ListSession(JudgingSession[Judged]):
         assert row.left_ranking_id is not None
         assert row.right_ranking_id is not None
         assert row.answer is not None
-        return Comparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
+        return ListComparison(row.left_ranking_id, row.right_ranking_id, ListAnswer(row.answer))
 
     @staticmethod
     def matches(judgment: Judged, submitted: SubmittedAnswer, ids: Mapping[str, int]) -> bool:

@@ -74,7 +74,7 @@ def progress_within_budget(plan: Plan, answered: int, left: int, quality: float 
     return Progress(answered, stretched, low, high, quality, goal, exact)
 
 
-def _steady_left(tracker: ProgressTracker, table: "Table") -> int:
+def _steady_left(tracker: ProgressTracker, table: "SimulatedProgress") -> int:
     """Return the questions left as shown, which never rise and move with every few answers.
 
     The rest is estimated again every ``stride`` answers. Where it is longer than what was shown,
@@ -106,18 +106,18 @@ def _as_simulated(plan: Plan) -> Plan:
 
 
 @lru_cache(maxsize=256)
-def _table_of(plan: Plan) -> "Table":
+def _table_of(plan: Plan) -> "SimulatedProgress":
     """Return the cached table for ``plan``; this is called with every answer."""
     return table_for(_as_simulated(plan))
 
 
 @lru_cache(maxsize=32)
-def table_for(plan: Plan) -> "Table":
+def table_for(plan: Plan) -> "SimulatedProgress":
     """Return the table of ``plan``, simulated at the first call."""
-    return Table(plan)
+    return SimulatedProgress(plan)
 
 
-class Table:
+class SimulatedProgress:
     """Progress and totals of simulated sessions under one plan."""
 
     def __init__(self, plan: Plan) -> None:

@@ -57,7 +57,7 @@ def plan_rotation(
     rounds: int,
     seed: str | None = None,
     lists: bool = False,
-) -> rotation.Plan:
+) -> rotation.RotationPlan:
     """Return what a rotation would assign; refusals name people and queries."""
     try:
         return rotation.plan_rotation(

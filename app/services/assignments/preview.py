@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
-from topkapi.app.domain.assignment.growth import NobodyFree, Step
+from topkapi.app.domain.assignment.growth import GrowthStep, NobodyFree
 from topkapi.app.domain.assignment.pairing import odd_ring_missing, pairs_of
 from topkapi.app.domain.assignment.rotation import RuleBroken, folds, legal_rounds
 from topkapi.app.domain.draws import shuffled
@@ -20,7 +20,7 @@ from topkapi.app.services.assignments.steps import Spec
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class PreviewCell:
     """How many queries of a fold one person judges with a tool, and in which rounds (from 1)."""
 
     tool: Tool
@@ -34,7 +34,7 @@ class GridRow:
     """One person's name, their folds in order, and their number of queries per tool."""
 
     person: str
-    cells: Sequence[Sequence[Cell]]
+    cells: Sequence[Sequence[PreviewCell]]
     load: dict[Tool, int]
 
 
@@ -96,8 +96,8 @@ def preview(
 
 
 def _grid(
-    step: Step[int, int],
-    plan: assigning.Plan,
+    step: GrowthStep[int, int],
+    plan: assigning.RotationPlan,
     work: Sequence[Spec],
     by_id: dict[int, Query],
     people: dict[int, User],
@@ -110,7 +110,10 @@ def _grid(
 
 
 def _unfolded(
-    plan: assigning.Plan, work: Sequence[Spec], by_id: dict[int, Query], people: dict[int, User]
+    plan: assigning.RotationPlan,
+    work: Sequence[Spec],
+    by_id: dict[int, Query],
+    people: dict[int, User],
 ) -> Grid:
     """Return the queries that were assigned by hand only, as one fold."""
     known = {query for step in plan.steps for query in step.queries}
@@ -145,8 +148,8 @@ def _row(
     rounds: defaultdict[tuple[int, Tool], list[int]] = defaultdict(list)
     for each in mine:
         rounds[fold_of[each.query], each.tool].append(each.round + 1)
-    cells: list[list[Cell]] = [[] for _ in cut]
+    cells: list[list[PreviewCell]] = [[] for _ in cut]
     for (fold, tool), found in sorted(rounds.items(), key=lambda item: (item[0][0], min(item[1]))):
         whole = len(found) == len(cut[fold])
-        cells[fold].append(Cell(tool, sorted(set(found)), len(found), whole))
+        cells[fold].append(PreviewCell(tool, sorted(set(found)), len(found), whole))
     return GridRow(person.name, cells, dict(Counter(each.tool for each in mine)))

@@ -15,7 +15,7 @@ from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.crowds import workers_among
 from topkapi.app.db.queries.studies.studies import hold_settings
-from topkapi.app.domain.assignment.growth import Step, grow
+from topkapi.app.domain.assignment.growth import GrowthStep, grow
 from topkapi.app.domain.assignment.rotation import (
     ADJUDICATION,
     AssignmentSpec,
@@ -41,11 +41,11 @@ _SEEN = ADJUDICATION  # withdrawn work blocks no round either, but its assessor 
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RotationPlan:
     """What a rotation would add, and the steps of the study with it."""
 
     added: Sequence[Spec]
-    steps: Sequence[Step[int, int]]
+    steps: Sequence[GrowthStep[int, int]]
     existing: Set[Spec]
 
 
@@ -57,7 +57,7 @@ def plan_rotation(
     rounds: int,
     seed: str | None = None,
     lists: bool = False,
-) -> Plan:
+) -> RotationPlan:
     """Return what a rotation would add to the existing assignments.
 
     The seed of the order of queries is the study's slug by default. With ``lists`` the tool `lists`
@@ -80,7 +80,7 @@ def plan_rotation(
     _refuse_breaches(session, study, grown.added)
     _refuse_lists(session, study, grown.added)
     steps = [*earlier, grown.step] if grown.step else earlier
-    return Plan(grown.added, steps, existing.work)
+    return RotationPlan(grown.added, steps, existing.work)
 
 
 def preview_rotation(

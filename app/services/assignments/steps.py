@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments.assignments import WorkRow
-from topkapi.app.domain.assignment.growth import Existing, Step
+from topkapi.app.domain.assignment.growth import Existing, GrowthStep
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
 
@@ -31,7 +31,7 @@ def kind_of(lists: bool) -> str:
     return LISTS_ROTATION if lists else RULED_ROTATION
 
 
-def steps_of(study: Study, *, lists: bool, known: Sequence[int]) -> list[Step[int, int]]:
+def steps_of(study: Study, *, lists: bool, known: Sequence[int]) -> list[GrowthStep[int, int]]:
     """Return the steps of the study's rotations.
 
     A rotation of an earlier version stored no steps: all assigned queries, ``known``, are its own.
@@ -40,7 +40,7 @@ def steps_of(study: Study, *, lists: bool, known: Sequence[int]) -> list[Step[in
     if latest is None:
         return []
     stored = latest.get("steps") or [{**latest, "queries": list(known)}]
-    return [Step(each["people"], each["queries"], each["seed"]) for each in stored]
+    return [GrowthStep(each["people"], each["queries"], each["seed"]) for each in stored]
 
 
 def remember(
@@ -49,7 +49,7 @@ def remember(
     people: Sequence[int],
     seed: str,
     lists: bool,
-    steps: Sequence[Step[int, int]],
+    steps: Sequence[GrowthStep[int, int]],
 ) -> None:
     """Store people and seed of the latest rotation and all steps, for a later one to continue."""
     stored = [

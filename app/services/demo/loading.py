@@ -19,7 +19,7 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.accounts.users import create_user
 from topkapi.app.services.assignments.rotation import assign_rotation
-from topkapi.app.services.demo.people import ASSESSORS, Assessor, Judge
+from topkapi.app.services.demo.people import ASSESSORS, DemoAssessor, Judge
 from topkapi.app.services.demo.working import Sitting
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -126,7 +126,7 @@ def _let_work(
     session: Session,
     study: Study,
     work: Sequence[Assignment],
-    people: Mapping[int, Assessor],
+    people: Mapping[int, DemoAssessor],
     at: datetime,
 ) -> None:
     truth, grades = _truth(), _grades(session, study)
@@ -149,7 +149,7 @@ def _let_work(
 
 
 def _let_compare(
-    session: Session, study: Study, people: Mapping[int, Assessor], admin_id: int, at: datetime
+    session: Session, study: Study, people: Mapping[int, DemoAssessor], admin_id: int, at: datetime
 ) -> list[Assignment]:
     """Assign lists to everyone; assessors without other open work finish them."""
     work = assign_rotation(

@@ -42,7 +42,7 @@ class Habits:
 
 
 @dataclass(frozen=True, slots=True)
-class Assessor:
+class DemoAssessor:
     """A simulated assessor.
 
     ``finished`` assignments are done, and ``begun_share`` of the next one; ``began`` is the time
@@ -58,7 +58,7 @@ class Assessor:
 
 
 ASSESSORS = (
-    Assessor(
+    DemoAssessor(
         "Anna Virtanen",
         "anna@demo.example",
         Habits(
@@ -74,7 +74,7 @@ ASSESSORS = (
         begun_share=0,
         began=timedelta(days=9, hours=3),
     ),
-    Assessor(
+    DemoAssessor(
         "Bruno Costa",
         "bruno@demo.example",
         Habits(
@@ -90,7 +90,7 @@ ASSESSORS = (
         begun_share=0,
         began=timedelta(days=8, hours=6),
     ),
-    Assessor(
+    DemoAssessor(
         "Chiara Rossi",
         "chiara@demo.example",
         Habits(
@@ -106,7 +106,7 @@ ASSESSORS = (
         begun_share=0,
         began=timedelta(days=6, hours=2),
     ),
-    Assessor(
+    DemoAssessor(
         "Deniz Aksoy",
         "deniz@demo.example",
         Habits(
@@ -122,7 +122,7 @@ ASSESSORS = (
         begun_share=0.4,
         began=timedelta(days=2, hours=4),
     ),
-    Assessor(
+    DemoAssessor(
         "Emma Lind",
         "emma@demo.example",
         Habits(

@@ -15,7 +15,7 @@ from topkapi.app.services.demo.people import Judge
 from topkapi.app.services.judging import labeling, timing
 from topkapi.app.services.judging.labeling import AssignmentState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.judging.timing import Report
+from topkapi.app.services.judging.timing import TimerReport
 
 _READ = 3  # only the first results of a list are read closely
 
@@ -90,7 +90,9 @@ class Sitting:
             self._clock(TimerKind.RESUME, active_ms)
 
     def _clock(self, kind: TimerKind, active_ms: int) -> None:
-        timing.record_event(self._session, **self._ids, report=Report(kind, active_ms), at=self.at)
+        timing.record_event(
+            self._session, **self._ids, report=TimerReport(kind, active_ms), at=self.at
+        )
 
 
 def _share_done(assignment_state: AssignmentState) -> float:

@@ -21,11 +21,11 @@ _CHUNK = 1 << 20
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
 
 
-class Refused(ValueError):
+class UnreadableBytes(ValueError):
     """The bytes cannot be read, or reading them exceeds a limit; the message says which."""
 
 
-class NotInstalled(Refused):
+class NotInstalled(UnreadableBytes):
     """The library that the task needs is not installed."""
 
 
@@ -94,7 +94,7 @@ class _Child:
             with self._limited():
                 name, data = read_frame(stream, limits.MAX_FILE)
             if name == REFUSED:
-                raise Refused(data.decode("utf-8", "replace"))
+                raise UnreadableBytes(data.decode("utf-8", "replace"))
             if name == MISSING:
                 raise NotInstalled
             if name == END:
@@ -117,7 +117,7 @@ class _Child:
         try:
             yield
         except (BadFrame, OSError):
-            raise Refused(self._cause()) from None
+            raise UnreadableBytes(self._cause()) from None
         finally:
             timer.cancel()
 

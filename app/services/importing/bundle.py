@@ -24,7 +24,7 @@ from topkapi.app.services.importing.records.types import (
     RankingRecord,
 )
 from topkapi.app.services.importing.settings import (
-    StudyHead,
+    ImportedHead,
     head_of_file,
     read_head,
     under_name,
@@ -52,7 +52,7 @@ class Part:
 class Bundle:
     """The settings of a study and the files that hold its records; ``part`` limits what is read."""
 
-    head: StudyHead
+    head: ImportedHead
     layout: Layout
     part: Part | None = None
 

@@ -9,7 +9,7 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries.audit import last_event_about
 from topkapi.app.services.importing.edits import GUIDELINES, NAME, Edit, Merged
 from topkapi.app.services.importing.problems import Problems
-from topkapi.app.services.importing.settings import StudyHead
+from topkapi.app.services.importing.settings import ImportedHead
 
 _DECIDE = (
     "Decide which one counts: import with --edits keep for the study's, or --edits replace for "
@@ -18,7 +18,7 @@ _DECIDE = (
 
 
 def refuse_undecided(
-    session: Session, study: Study, head: StudyHead, merged: Merged, problems: Problems
+    session: Session, study: Study, head: ImportedHead, merged: Merged, problems: Problems
 ) -> None:
     """Add a problem for each edit that somebody must decide about."""
     for edit in merged.undecided:

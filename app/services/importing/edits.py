@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from topkapi.app.db.models import Study
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.importing.settings import StudyHead
+from topkapi.app.services.importing.settings import ImportedHead
 
 Fields = Mapping[str, Any]
 Outcome = Literal["kept", "replaced", "undecided", "fixed"]
@@ -75,17 +75,17 @@ class Merged:
         return tuple(edit for edit in self.edits if edit.outcome in ("undecided", "fixed"))
 
 
-def head_json(head: StudyHead) -> dict[str, Any]:
+def head_json(head: ImportedHead) -> dict[str, Any]:
     """Return name, guidelines and settings as stored in `Study.imported`."""
     return {NAME: head.name, GUIDELINES: head.guidelines, "settings": head.settings.as_json()}
 
 
-def whole(head: StudyHead) -> Merged:
+def whole(head: ImportedHead) -> Merged:
     """Return the head of the files for a new study."""
     return Merged(head.name, head.guidelines, head.settings)
 
 
-def merge(study: Study, head: StudyHead, policy: EditPolicy, *, assigned: bool) -> Merged:
+def merge(study: Study, head: ImportedHead, policy: EditPolicy, *, assigned: bool) -> Merged:
     """Merge the head of the files into the study; settings are fixed once work is ``assigned``."""
     now, given = _fields(_stored(study)), _fields(head_json(head))
     before = _fields(study.imported) if study.imported else dict.fromkeys(given, _UNKNOWN)
@@ -125,7 +125,7 @@ def _outcome(name: str, fixed: bool, changed: bool, policy: EditPolicy) -> Outco
     return "undecided" if changed and policy.default != "keep" else "kept"
 
 
-def _frozen_differences(study: Study, head: StudyHead) -> frozenset[str]:
+def _frozen_differences(study: Study, head: ImportedHead) -> frozenset[str]:
     now = study.settings.frozen_settings()
     given = head.settings.frozen_settings()
     return frozenset(name for name in given if given[name] != now[name])

@@ -6,7 +6,7 @@ from io import BytesIO
 
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import Fence, Refused
+from topkapi.app.services.fence.children import Fence, UnreadableBytes
 from topkapi.app.services.fence.frames import Frame
 from topkapi.app.services.importing.scratch import scratch_file
 from topkapi.app.services.pages.pdf import TEXT
@@ -33,10 +33,10 @@ class Media:
     def _keep(self, name: str, data: bytes) -> tuple[str, int, int]:
         start, self._size = self._size, self._size + len(data)
         if not _PART.fullmatch(name):
-            raise Refused("it is damaged")
+            raise UnreadableBytes("it is damaged")
         if self._size > limits.MAX_UNPACKED:
             most = format_size(limits.MAX_UNPACKED)
-            raise Refused(f"the pages of all PDF files together exceed {most} as pictures")
+            raise UnreadableBytes(f"the pages of all PDF files together exceed {most} as pictures")
         self._kept.seek(start)
         self._kept.write(data)
         return name, start, len(data)

@@ -32,7 +32,7 @@ _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
 
 
 @dataclass(frozen=True, slots=True)
-class StudyHead:
+class ImportedHead:
     """A study without its content: name, guidelines and settings."""
 
     name: str
@@ -50,7 +50,7 @@ class StudyHead:
         return Location(self.location.file, self.lines.get(name, 0))
 
 
-def read_head(reader: Reader) -> StudyHead | None:
+def read_head(reader: Reader) -> ImportedHead | None:
     """Read study.toml and guidelines.md; return None after adding problems.
 
     Without a study.toml, or a name in it, the study is named after its folder.
@@ -71,17 +71,17 @@ def read_head(reader: Reader) -> StudyHead | None:
     return _Head(text, {"name": usual.name, **parsed}, reader.problems).read(guidelines)
 
 
-def head_of_file(name: str) -> StudyHead:
+def head_of_file(name: str) -> ImportedHead:
     """Return the head of a single-file study: named after the file, with default settings."""
     stem = name.split(".")[0] or name
-    return StudyHead(
+    return ImportedHead(
         stem[: limits.MAX_NAME], slug_of(stem), "", StudySettings(), {}, Location(name)
     )
 
 
 def under_name(
-    head: StudyHead, name: str | None, slug: str | None, problems: Problems
-) -> StudyHead:
+    head: ImportedHead, name: str | None, slug: str | None, problems: Problems
+) -> ImportedHead:
     """Return the head under another name and slug, where these are given."""
     if name is not None:
         try:
@@ -132,7 +132,7 @@ class _Head:
         self._table = table
         self._problems = problems
 
-    def read(self, guidelines: str) -> StudyHead | None:
+    def read(self, guidelines: str) -> ImportedHead | None:
         before = len(self._problems)
         for key in self._table:
             if key not in STUDY_SETTINGS and key not in _OTHERS:
@@ -146,7 +146,7 @@ class _Head:
         if settings is None or len(self._problems) > before:
             return None
         lines = {key: self._location(key).line for key in self._table}
-        return StudyHead(name, slug, guidelines, settings, files, Location(SETTINGS), lines)
+        return ImportedHead(name, slug, guidelines, settings, files, Location(SETTINGS), lines)
 
     def _add(self, field: str, problem: str, fix: str = "") -> None:
         self._problems.add(self._location(field), field, problem, fix)

@@ -44,7 +44,7 @@ def write_study(
     """Write the rows of ``changes``, whose contents are stored already."""
     study = changes.study or Study(slug=checked.bundle.head.slug)
     write_head(session, study, checked, changes, actor_id)
-    _Writer(session, checked, changes, staging, study.id).write()
+    _StudyWriter(session, checked, changes, staging, study.id).write()
     return study
 
 
@@ -66,7 +66,7 @@ def write_unfinished(
     session.flush()
     number = study.id
     rest()
-    _Writer(session, checked, changes, staging, number, rest).write()
+    _StudyWriter(session, checked, changes, staging, number, rest).write()
 
 
 def lock_imports(session: Session) -> None:
@@ -97,7 +97,7 @@ def new_contents(session: Session) -> Executable:
     return sqlite.insert(_table(Content)).on_conflict_do_nothing()
 
 
-class _Writer:
+class _StudyWriter:
     """Turns records into rows of one study."""
 
     def __init__(

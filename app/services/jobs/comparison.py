@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from topkapi.analysis.data import RankingData
-from topkapi.analysis.experiments.compare import Entry
+from topkapi.analysis.experiments.compare import ModelEntry
 from topkapi.analysis.experiments.folds import FoldSet, Truth
 from topkapi.app.db.base import Json
 from topkapi.app.domain.errors import Invalid
@@ -16,7 +16,7 @@ SEED = 0
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class ModelComparison:
     """What is compared: one ground truth, cut into folds, and the models."""
 
     truth: Truth
@@ -24,7 +24,7 @@ class Comparison:
     data: RankingData
     folds: FoldSet
     features: tuple[str, ...]
-    entries: tuple[Entry, ...]
+    entries: tuple[ModelEntry, ...]
 
 
 def read_ranking(job: RunningJob) -> StudyRanking:
@@ -34,7 +34,7 @@ def read_ranking(job: RunningJob) -> StudyRanking:
         return ranking_of(StudySource(session, job.study, options))
 
 
-def comparison_of(ranking: StudyRanking, parameters: Json) -> Comparison:
+def comparison_of(ranking: StudyRanking, parameters: Json) -> ModelComparison:
     """Return what the parameters choose; raise Invalid if the study has none of the features."""
     truth: Truth = "graded" if parameters["truth"] == "graded" else "topk"
     all_data = ranking.under(truth)
@@ -44,11 +44,11 @@ def comparison_of(ranking: StudyRanking, parameters: Json) -> Comparison:
         raise Invalid("The study has none of the chosen features any more.", field="features")
     data = all_data.with_features(all_data.features[:, columns])
     narrowed = replace(ranking, data={**ranking.data, truth: data})
-    return Comparison(
+    return ModelComparison(
         truth=truth,
         k=data.topk or 10,
         data=data,
         folds=narrowed.fold_set(truth, folds=min(FOLDS, max(3, data.n_queries)), seed=SEED),
         features=tuple(ranking.features[at] for at in columns),
-        entries=tuple(Entry(name) for name in parameters["models"]),
+        entries=tuple(ModelEntry(name) for name in parameters["models"]),
     )

@@ -12,7 +12,7 @@ from topkapi.analysis.experiments.compare import (
 from topkapi.analysis.experiments.folds import Truth
 from topkapi.analysis.experiments.store import Row
 from topkapi.app.db.base import Json
-from topkapi.app.services.jobs.comparison import Comparison
+from topkapi.app.services.jobs.comparison import ModelComparison
 
 _BY_K: Mapping[Truth, tuple[str, str]] = {
     "topk": ("κ-N@k", "kappa-ndcg"),
@@ -20,7 +20,9 @@ _BY_K: Mapping[Truth, tuple[str, str]] = {
 }
 
 
-def curves_of(chosen: Comparison, rows: Sequence[Row], headings: Mapping[str, str]) -> list[Json]:
+def curves_of(
+    chosen: ModelComparison, rows: Sequence[Row], headings: Mapping[str, str]
+) -> list[Json]:
     """Return each curve with its measure, positions, and values by model.
 
     ``headings`` are the names of measures in tables. A model that could not be fitted has no
@@ -33,7 +35,7 @@ def curves_of(chosen: Comparison, rows: Sequence[Row], headings: Mapping[str, st
     return [curve for curve in (_over_k(chosen, rows), *over_beta) if curve["values"]]
 
 
-def _over_k(chosen: Comparison, rows: Sequence[Row]) -> Json:
+def _over_k(chosen: ModelComparison, rows: Sequence[Row]) -> Json:
     heading, stem = _BY_K[chosen.truth]
     cuts = cuts_of(chosen.truth, chosen.k)
     values: dict[str, list[float]] = {}
@@ -47,7 +49,7 @@ def _over_k(chosen: Comparison, rows: Sequence[Row]) -> Json:
     return {"over": "k", "measure": heading, "positions": list(cuts), "values": values}
 
 
-def _over_beta(chosen: Comparison, rows: Sequence[Row], measure: str, heading: str) -> Json:
+def _over_beta(chosen: ModelComparison, rows: Sequence[Row], measure: str, heading: str) -> Json:
     found = {entry.model: mean_by_beta(rows, entry.model, measure) for entry in chosen.entries}
     known = {model: curve for model, curve in found.items() if curve}
     positions = sorted({beta for curve in known.values() for beta in curve})

@@ -17,7 +17,7 @@ from topkapi.analysis.experiments.store import Progress, Row, Task
 from topkapi.analysis.models import LinearRanker, model_class
 from topkapi.analysis.papers.comparison import comparison_table, niu_columns
 from topkapi.app.db.base import Json
-from topkapi.app.services.jobs.comparison import SEED, Comparison, comparison_of, read_ranking
+from topkapi.app.services.jobs.comparison import SEED, ModelComparison, comparison_of, read_ranking
 from topkapi.app.services.jobs.curves import curves_of
 from topkapi.app.services.jobs.running import RunningJob
 
@@ -76,7 +76,7 @@ def _settings(rows: Sequence[Row]) -> dict[str, Row]:
     }
 
 
-def _figures(chosen: Comparison, rows: Sequence[Row], settings: dict[str, Row]) -> Json:
+def _figures(chosen: ModelComparison, rows: Sequence[Row], settings: dict[str, Row]) -> Json:
     """Return the table, tests against the best model, values per query, and curves."""
     columns = niu_columns(chosen.truth, "standard", chosen.k)
     headings = {measure: heading for heading, measure in columns.items()}
@@ -124,7 +124,7 @@ def _against_best(values: dict[str, list[float]]) -> dict[str, float]:
     return dict(zip(others, holm(found), strict=True))
 
 
-def _run_of(chosen: Comparison, rows: Sequence[Row]) -> Json:
+def _run_of(chosen: ModelComparison, rows: Sequence[Row]) -> Json:
     """Return the pages of each query and their scores by each model, all from test parts."""
     tests = {fold.name: fold.test for fold in chosen.folds.folds}
     scores: dict[str, list[list[float]]] = {}

@@ -17,7 +17,7 @@ from topkapi.app.services.judging.queue import QueueItem, queue_of_user
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SessionSummary:
     """A finished query in numbers; ``next`` is the assignment to continue with.
 
     ``tied_pairs`` are the pages that were judged equal; ``completion`` ends a crowd worker's part;
@@ -35,12 +35,14 @@ class Summary:
     completion: Completion | None = None
 
 
-def summary_of(session: Session, assignment_state: AssignmentState, *, user_id: int) -> Summary:
+def summary_of(
+    session: Session, assignment_state: AssignmentState, *, user_id: int
+) -> SessionSummary:
     """Return the summary of a finished assignment."""
     log = queries.log_from(session, assignment_state.assignment_id, 0)
     answers = fold((row.entry, row) for row in log).done
     ties = [row for row in answers if row.answer == Answer.TIE.value]
-    return Summary(
+    return SessionSummary(
         answers=len(answers),
         ties=len(ties),
         tied_pairs=[(row.left_id, row.right_id) for row in ties if row.left_id and row.right_id],

@@ -30,7 +30,7 @@ UNSEEN_SECONDS = 600  # most that an answer may add to what heartbeats have repo
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TimerReport:
     """A timer report of a browser; ``active_ms`` is the time on the open question."""
 
     kind: TimerKind
@@ -43,7 +43,7 @@ def record_event(
     *,
     assignment_id: int,
     user_id: int,
-    report: Report,
+    report: TimerReport,
     at: datetime | None = None,
 ) -> int:
     """Store a report with the accepted time, and return that time."""

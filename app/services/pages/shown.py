@@ -39,14 +39,14 @@ class BodyKey:
 
 
 @dataclass(frozen=True, slots=True)
-class Body:
+class PageBody:
     """A rendered body with its digest."""
 
     data: bytes
     digest: bytes
 
     @classmethod
-    def of(cls, data: bytes) -> "Body":
+    def of(cls, data: bytes) -> "PageBody":
         """Return a body of ``data`` with its digest."""
         return cls(data, blake2b(data, digest_size=16).digest())
 
@@ -64,7 +64,7 @@ class ShownPages:
 
     def __init__(self, capacity: int = CAPACITY) -> None:
         self._heads: ByteCache[tuple[int, int], tuple[PageHead, float]] = ByteCache(_HEADS)
-        self._bodies: ByteCache[BodyKey, Body] = ByteCache(capacity, largest=capacity // 4)
+        self._bodies: ByteCache[BodyKey, PageBody] = ByteCache(capacity, largest=capacity // 4)
 
     def head(self, study_id: int, document_id: int) -> PageHead | None:
         """Return the cached metadata of a document, or None if missing or expired."""
@@ -77,10 +77,10 @@ class ShownPages:
         entry = (head, time.monotonic() + HEAD_SECONDS)
         self._heads.put((study_id, document_id), entry, size)
 
-    def body(self, key: BodyKey) -> Body | None:
+    def body(self, key: BodyKey) -> PageBody | None:
         """Return a cached body, or None."""
         return self._bodies.get(key)
 
-    def keep_body(self, key: BodyKey, body: Body) -> None:
+    def keep_body(self, key: BodyKey, body: PageBody) -> None:
         """Cache a rendered body."""
         self._bodies.put(key, body, len(body.data) + sum(map(len, key.terms)) + _OVERHEAD)

@@ -23,7 +23,7 @@ _FAST, _MIN_ANSWERS = 0.4, 20  # fraction of the study's time per answer; minimu
 
 
 @dataclass(frozen=True, slots=True)
-class QueryHead:
+class QueryName:
     """A query in the tables of progress; ``name`` is its id as imported."""
 
     id: int
@@ -61,7 +61,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class WorkCell:
     """An assignment in the matrix; ``note`` describes its progress in a word."""
 
     tool: Tool
@@ -71,7 +71,7 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedWork:
     """A finished assignment."""
 
     person: str
@@ -136,7 +136,7 @@ def _by_person(seen: Overview) -> dict[int, Sums]:
 
 def by_query(
     session: Session, study: Study, wanted: Ordered, seen: Overview
-) -> tuple[list[tuple[QueryHead, Line]], int]:
+) -> tuple[list[tuple[QueryName, Line]], int]:
     """Return a page of the queries with their progress, and the number of matching queries.
 
     Unless the order depends on the sums, they are computed only for the queries of the page.
@@ -149,7 +149,7 @@ def by_query(
     if not ordered_by_sums:
         sums = queries.by_query(session, study.id, page)
     asked, typical = queries.queries_of(session, page), _typical_of_all(seen)
-    heads = {each.id: QueryHead(each.id, each.external_id, each.text) for each in asked.values()}
+    heads = {each.id: QueryName(each.id, each.external_id, each.text) for each in asked.values()}
     return [(heads[each], _line(sums.get(each, NO_WORK), typical)) for each in page], len(order)
 
 
@@ -180,21 +180,21 @@ def matrix(
     user_ids: Sequence[int],
     query_ids: Sequence[int],
     at: datetime | None = None,
-) -> dict[tuple[int, int], list[Cell]]:
+) -> dict[tuple[int, int], list[WorkCell]]:
     """Return the cells of the matrix by user and query id; a list assignment may add a cell."""
     at = at or now()
-    found: dict[tuple[int, int], list[Cell]] = {}
+    found: dict[tuple[int, int], list[WorkCell]] = {}
     rows = queries.cells(session, user_ids, query_ids)
     in_order = sorted(rows, key=lambda row: list(Tool).index(row.tool))
     for user, query, tool, number, answered, left, finished_at, last_at in in_order:
         state, note = _state_and_note(answered, left, finished_at, last_at, at)
-        found.setdefault((user, query), []).append(Cell(tool, number + 1, state, note))
+        found.setdefault((user, query), []).append(WorkCell(tool, number + 1, state, note))
     return found
 
 
-def latest(session: Session, seen: Overview) -> list[Finished]:
+def latest(session: Session, seen: Overview) -> list[FinishedWork]:
     """Return the latest finished assignments."""
-    return [Finished(*row) for row in seen.work.latest(session, _LATEST)]
+    return [FinishedWork(*row) for row in seen.work.latest(session, _LATEST)]
 
 
 def is_very_fast(line: Line, seen: Overview) -> bool:

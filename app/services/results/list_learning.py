@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from topkapi.analysis.dcglearn import Preferences
+from topkapi.analysis.dcglearn import ListPreferences
 from topkapi.analysis.typing import IntArray
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
@@ -16,7 +16,7 @@ from topkapi.app.services.studies.lifecycle import required_study
 class StudyPreferences:
     """Answers about graded lists, and for each the number of its query."""
 
-    preferences: Preferences
+    preferences: ListPreferences
     queries: IntArray
 
 

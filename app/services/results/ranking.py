@@ -15,7 +15,7 @@ from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.db.queries.results.ranking import pages_of_query
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports.labels import Labels, grade_labels, labels_by_query
-from topkapi.app.services.results.exports.source import QueryHead, StudySource
+from topkapi.app.services.results.exports.source import ExportedQuery, StudySource
 
 TOOLS: Mapping[Truth, str] = {"topk": "pairs", "graded": "grades"}
 _FEWEST = 3  # a part to train on, one to tune on, one to test on
@@ -120,7 +120,7 @@ def _at_one_k(lists: Mapping[str, Labels]) -> dict[str, Labels]:
 
 
 def _grouped(
-    features: "_Features", known: Iterable[tuple[QueryHead, Labels]], topk: int | None
+    features: "_Features", known: Iterable[tuple[ExportedQuery, Labels]], topk: int | None
 ) -> RankingData:
     names: list[str] = []
     pages: list[str] = []
@@ -157,20 +157,20 @@ class _Features:
         self._session = source.session
         self._kept: dict[int, tuple[list[str], FloatArray]] = {}
 
-    def of(self, query: QueryHead) -> tuple[list[str], FloatArray]:
+    def of(self, query: ExportedQuery) -> tuple[list[str], FloatArray]:
         """Return the ids of the pages and their features, (n_pages, n_features)."""
         if query.number not in self._kept:
             read = self._from_text if self.from_text else self._from_study
             self._kept[query.number] = read(query)
         return self._kept[query.number]
 
-    def _from_study(self, query: QueryHead) -> tuple[list[str], FloatArray]:
+    def _from_study(self, query: ExportedQuery) -> tuple[list[str], FloatArray]:
         """Read stored features; a missing value is 0, as in LETOR files."""
         found = queries.features_of_query(self._session, query.number)
         values = [[given.get(name, 0.0) for name in self.names] for given in found.values()]
         return list(found), np.array(values, dtype=np.float64)
 
-    def _from_text(self, query: QueryHead) -> tuple[list[str], FloatArray]:
+    def _from_text(self, query: ExportedQuery) -> tuple[list[str], FloatArray]:
         pages = pages_of_query(self._session, query.number)
         titles, texts = [page[1] for page in pages], [page[2] or "" for page in pages]
         return [page[0] for page in pages], text_features(query.text, titles, texts)

@@ -85,7 +85,7 @@ class AdjudicationView:
 
 
 @dataclass(frozen=True, slots=True)
-class WorkRow:
+class AssignmentRow:
     """An assignment in the table; rounds count from 1, and 0 is an adjudication."""
 
     id: int
@@ -114,7 +114,7 @@ class WorkListView:
     """
 
     head: StudyHead
-    rows: Sequence[WorkRow]
+    rows: Sequence[AssignmentRow]
     people: Sequence[tuple[str, str]]
     states: Mapping[str, str]
     paging: Paging

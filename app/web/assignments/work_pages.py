@@ -14,7 +14,7 @@ from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
-from topkapi.app.web.assignments.views import WorkListView, WorkRow
+from topkapi.app.web.assignments.views import AssignmentRow, WorkListView
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.formats import counted
 from topkapi.app.web.common.links import local_path
@@ -155,7 +155,7 @@ def _page(
     )
     view = WorkListView(
         head=study_head(session, study, user, "work"),
-        rows=[WorkRow.of(row) for row in rows],
+        rows=[AssignmentRow.of(row) for row in rows],
         people=[(each.email, each.name) for each in queries.active_assessors(session)],
         states=queries.STATES,
         paging=Paging(page, SIZE, total),

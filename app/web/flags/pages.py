@@ -14,7 +14,7 @@ from topkapi.app.web.access.deps import AdminUser, CurrentUser, RowId, SessionDe
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.judging.views import FlagView
+from topkapi.app.web.judging.views import FlagFormView
 from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(include_in_schema=False)
@@ -59,7 +59,7 @@ def post_flag(
     if not htmx.wants_fragment(request):
         address = request.app.url_path_for("get_work", assignment_id=assignment_id)
         return RedirectResponse(str(address), status_code=303)
-    view = FlagView(assignment_id, form.reason if error else "", error, sent=error is None)
+    view = FlagFormView(assignment_id, form.reason if error else "", error, sent=error is None)
     return render(request, "judging/_flag.html", view)
 
 

@@ -14,7 +14,7 @@ _SHOWN = {"k": (1, 5, 10), "beta": (0, 0.5, 1)}  # labels along the curves
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class ScoreCell:
     """A figure of a table; ``worse`` if the best of its column is significantly better."""
 
     value: float | None
@@ -28,7 +28,7 @@ class ModelRow:
 
     model: str
     title: str
-    cells: Sequence[Cell]
+    cells: Sequence[ScoreCell]
     p: float | None
     settings: str
     failed: str | None
@@ -37,7 +37,7 @@ class ModelRow:
 
 
 @dataclass(frozen=True, slots=True)
-class QueryLink:
+class NumberedQuery:
     """A query of the study: the number in its address, and its text."""
 
     number: int
@@ -112,11 +112,11 @@ class ComparisonView:
     differences: Differences | None
     linear: Sequence[str]
     weights: Sequence[NamedValues]
-    links: Mapping[str, QueryLink]
+    links: Mapping[str, NumberedQuery]
 
 
 def comparison_view(
-    result: Json, links: Mapping[str, QueryLink], baseline: str = ""
+    result: Json, links: Mapping[str, NumberedQuery], baseline: str = ""
 ) -> ComparisonView:
     """Return the view of a stored result; ``links`` are the study's queries by id.
 
@@ -221,7 +221,7 @@ def _rows(result: Json) -> list[ModelRow]:
             model=row["model"],
             title=row["title"],
             cells=[
-                Cell(mean, mean is not None and mean == top, worse)
+                ScoreCell(mean, mean is not None and mean == top, worse)
                 for mean, top, worse in zip(row["means"], best, row["worse"], strict=True)
             ],
             p=row["p"],

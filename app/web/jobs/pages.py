@@ -27,7 +27,7 @@ from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.jobs.api import Name
-from topkapi.app.web.jobs.comparison_views import ComparisonView, QueryLink, comparison_view
+from topkapi.app.web.jobs.comparison_views import ComparisonView, NumberedQuery, comparison_view
 from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
 from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.pages import study_head
@@ -188,7 +188,7 @@ def _comparison(session: Session, study: Study, job: Job, baseline: str) -> Comp
     if job.kind != "models" or job.state is not JobState.DONE or job.result is None:
         return None
     rows = queries_in_order(session, study.id)
-    links = {name: QueryLink(number, text) for number, name, text in rows}
+    links = {name: NumberedQuery(number, text) for number, name, text in rows}
     return comparison_view(json.loads(job.result), links, baseline)
 
 

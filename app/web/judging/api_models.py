@@ -5,7 +5,7 @@ from typing import Annotated, Generic, TypeVar
 from pydantic import BaseModel, Field
 
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.lists.session import Comparison
+from topkapi.app.domain.lists.session import ListComparison
 from topkapi.app.domain.pairs.confidence import Expected
 from topkapi.app.services.heads import StudyName
 from topkapi.app.services.importing.records.types import QueryRecord
@@ -107,7 +107,7 @@ class GradeResult(BaseModel):
 class ListResult(BaseModel):
     """Every answer about two rankings, in the order of the questions."""
 
-    comparisons: list[Comparison[str]]
+    comparisons: list[ListComparison[str]]
 
 
 class ProblemOut(BaseModel):

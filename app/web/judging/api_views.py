@@ -7,7 +7,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from topkapi.app.domain.lists.plan import ListPlan, ShownList, hidden_name
-from topkapi.app.domain.lists.session import AskingLists, Compared, Comparison, ListAnswer
+from topkapi.app.domain.lists.session import AskingLists, ListAnswer, ListComparison, ListsCompared
 from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished
@@ -104,12 +104,12 @@ def _list(
     return ListOut(id=name, documents=[documents[number] for number in shown.documents])
 
 
-def _list_result(assignment_state: AssignmentState, compared: Compared) -> ListResult:
+def _list_result(assignment_state: AssignmentState, compared: ListsCompared) -> ListResult:
     plan = ListPlan.from_json(assignment_state.plan)
     names = {each.id: hidden_name(plan.seed, each.system) for each in plan.lists}
     return ListResult(
         comparisons=[
-            Comparison(names[each.left], names[each.right], each.answer)
+            ListComparison(names[each.left], names[each.right], each.answer)
             for each in compared.answers
         ]
     )
@@ -121,7 +121,7 @@ def _result(assignment_state: AssignmentState) -> PairResult | GradeResult | Lis
     names = {number: head.name for number, head in assignment_state.documents.items()}
     if isinstance(assignment_state.state, Finished):
         return _pair_result(assignment_state.state, names)
-    if isinstance(assignment_state.state, Compared):
+    if isinstance(assignment_state.state, ListsCompared):
         return _list_result(assignment_state, assignment_state.state)
     if isinstance(assignment_state.state, Graded):
         graded = assignment_state.state.grades

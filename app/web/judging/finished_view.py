@@ -8,17 +8,17 @@ from topkapi.app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
 from topkapi.app.domain.pairs.confidence import PageConfidence
 from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.labeling import AssignmentState
-from topkapi.app.services.judging.session_summary import Summary
+from topkapi.app.services.judging.session_summary import SessionSummary
 from topkapi.app.web.judging.open_pages import Opener
 from topkapi.app.web.judging.ties import tie_text, tied_pages
-from topkapi.app.web.judging.views import ConfidenceView, FinishedView, Listed
+from topkapi.app.web.judging.views import FinishedView, ListConfidenceView, Listed
 
 _NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
 _MOST_NEAR = 10
 
 
 def finished_view(
-    assignment_state: AssignmentState, summary: Summary, opened: Opener
+    assignment_state: AssignmentState, summary: SessionSummary, opened: Opener
 ) -> FinishedView:
     """Return the result of a finished session: the top list, or grades from best to worst.
 
@@ -43,7 +43,7 @@ def finished_view(
 _Parts = tuple[Sequence[Listed], Sequence[Listed], Sequence[Listed], int]
 
 
-def _parts(assignment_state: AssignmentState, summary: Summary) -> _Parts:
+def _parts(assignment_state: AssignmentState, summary: SessionSummary) -> _Parts:
     if isinstance(assignment_state.state, Finished):
         result = assignment_state.state.result
         removed = (
@@ -61,7 +61,7 @@ def _parts(assignment_state: AssignmentState, summary: Summary) -> _Parts:
 
 
 def _ranking(
-    assignment_state: AssignmentState, result: Result, summary: Summary
+    assignment_state: AssignmentState, result: Result, summary: SessionSummary
 ) -> Sequence[Listed]:
     tied = tied_pages(result.groups, summary.tied_pairs)
     confidence = _page_confidences(assignment_state)
@@ -84,7 +84,9 @@ def _page_confidences(assignment_state: AssignmentState) -> dict[int, PageConfid
     return {} if confidence is None else {page.item: page for page in confidence.pages}
 
 
-def _list_confidence(assignment_state: AssignmentState, opened: Opener) -> ConfidenceView | None:
+def _list_confidence(
+    assignment_state: AssignmentState, opened: Opener
+) -> ListConfidenceView | None:
     state = assignment_state.state
     if not isinstance(state, Finished) or state.confidence is None:
         return None
@@ -94,7 +96,7 @@ def _list_confidence(assignment_state: AssignmentState, opened: Opener) -> Confi
         for page in confidence.pages
         if page.item not in listed and page.in_top >= _NEAR
     ]
-    return ConfidenceView(confidence, _linked(near[:_MOST_NEAR], opened))
+    return ListConfidenceView(confidence, _linked(near[:_MOST_NEAR], opened))
 
 
 def _listed(assignment_state: AssignmentState, numbers: Iterable[int]) -> Sequence[Listed]:

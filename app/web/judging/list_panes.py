@@ -16,7 +16,7 @@ _OTHER = {"left": "right", "right": "left"}
 
 
 @dataclass(frozen=True, slots=True)
-class ResultView:
+class ListedResult:
     """One result; ``elsewhere`` is its rank in the other list, empty if it is not in there."""
 
     name: str
@@ -36,7 +36,7 @@ class ListPane:
     label: str
     field: str
     name: str
-    results: Sequence[ResultView]
+    results: Sequence[ListedResult]
     is_new: bool = False
 
 
@@ -52,12 +52,12 @@ def list_panes(
     if not isinstance(state, AskingLists):
         return []
 
-    def result(number: int, side: str, other: ShownList) -> ResultView:
+    def result(number: int, side: str, other: ShownList) -> ListedResult:
         head = assignment_state.documents[number]
         light = keeps_colours(head.media_type)
         theme: Theme = "light" if light else "auto"
         link = PageLink(assignment_state.query.study_id, head.id, theme, reading.size, tuple(terms))
-        return ResultView(
+        return ListedResult(
             name=head.name,
             title=head.title or head.name,
             url=head.url,

@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from topkapi.app.domain.lists.session import Compared, ListAnswer
+from topkapi.app.domain.lists.session import ListAnswer, ListsCompared
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import QueryHead
-from topkapi.app.services.judging.session_summary import Summary
+from topkapi.app.services.judging.session_summary import SessionSummary
 from topkapi.app.web.judging.answer_names import LIST_ANSWERS
 
 
@@ -18,14 +18,14 @@ class ComparedView:
     assignment_id: int
     position: int
     query: QueryHead
-    summary: Summary
+    summary: SessionSummary
     counts: Sequence[tuple[str, int]]
     same: int
 
 
-def compared_view(assignment_state: AssignmentState, summary: Summary) -> ComparedView:
+def compared_view(assignment_state: AssignmentState, summary: SessionSummary) -> ComparedView:
     """Return the result of a finished session with lists."""
-    assert isinstance(assignment_state.state, Compared)
+    assert isinstance(assignment_state.state, ListsCompared)
     counts = Counter(each.answer for each in assignment_state.state.answers)
     return ComparedView(
         assignment_id=assignment_state.assignment_id,

@@ -42,11 +42,11 @@ from topkapi.app.web.judging.list_results import compared_view
 from topkapi.app.web.judging.open_pages import opener_of
 from topkapi.app.web.judging.question_view import QuestionView, question_view
 from topkapi.app.web.judging.views import (
+    EntryRefusal,
     FragmentView,
     GuidelinesView,
     NextView,
     PossibleQuestion,
-    Refused,
     TermsView,
     UndoneView,
     WorkView,
@@ -112,7 +112,9 @@ def _enter(
         raise
     except LogRefusal as refusal:
         now_open = _assignment_state(request, session, user, assignment_id)
-        return _show(request, session, user, now_open, stale=Refused(refusal.code, str(refusal)))
+        return _show(
+            request, session, user, now_open, stale=EntryRefusal(refusal.code, str(refusal))
+        )
     if htmx.wants_fragment(request):
         needs_session = after.tool is Tool.LISTS or after.can_redo
         return _show(request, session, user, after) if needs_session else after
@@ -156,7 +158,7 @@ def post_timer(
     reason: Annotated[StorableLine | None, Form()] = None,
 ) -> Response:
     """Record an event of the timer."""
-    report = timing.Report(kind, active_ms, reason or None)
+    report = timing.TimerReport(kind, active_ms, reason or None)
     timing.record_event(session, assignment_id=assignment_id, user_id=user.id, report=report)
     return Response(status_code=204)
 
@@ -248,7 +250,7 @@ def _show(
     user: User | PersonView,
     assignment_state: AssignmentState,
     *,
-    stale: Refused | None = None,
+    stale: EntryRefusal | None = None,
 ) -> Response:
     """Show the question as a page or a fragment, or the result as a page."""
     status = 409 if stale else 200
@@ -270,7 +272,7 @@ def _fragment(
     request: Request,
     assignment_state: AssignmentState,
     session: Session | None = None,
-    stale: Refused | None = None,
+    stale: EntryRefusal | None = None,
 ) -> Response:
     """Return the parts of the page that change, and the possible next questions if known."""
     question = _question(request, session, assignment_state)
@@ -285,7 +287,7 @@ def _work_view(
     session: Session,
     user: User | PersonView,
     assignment_state: AssignmentState,
-    stale: Refused | None,
+    stale: EntryRefusal | None,
 ) -> WorkView:
     context = judging_context(session, assignment_state, user_id=user.id)
     by_pairs = assignment_state.tool is Tool.PAIRS

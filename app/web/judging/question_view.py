@@ -37,7 +37,7 @@ class PaneView:
 
 
 @dataclass(frozen=True, slots=True)
-class ProgressView:
+class SessionProgressView:
     """The progress bar: fractions of the answered and the expected questions together.
 
     From ``maybe`` on, the end is within its 90 % range.
@@ -67,7 +67,7 @@ class QuestionView:
     tool: Tool
     position: int
     panes: tuple[PaneView | ListPane, ...]
-    progress: ProgressView
+    progress: SessionProgressView
     can_undo: bool
     can_redo: bool
     active_ms: int
@@ -143,13 +143,13 @@ def _pane(
     )
 
 
-def progress_view(progress: Progress, tool: Tool) -> ProgressView:
+def progress_view(progress: Progress, tool: Tool) -> SessionProgressView:
     """Return the progress bar and its text; the bar is full when nothing is left."""
     answered, left = progress.answered, progress.expected_left
     full = max(answered + left, 1)
     quality, goal = _in_percent(progress)
     maybe = min(1.0, (answered + progress.low) / full)
-    return ProgressView(
+    return SessionProgressView(
         answered=answered,
         left=left,
         scale=full,

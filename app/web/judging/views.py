@@ -9,7 +9,7 @@ from topkapi.app.domain.pairs.confidence import ListConfidence, PageConfidence
 from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging.context import JudgingContext
 from topkapi.app.services.judging.live_sessions import QueryHead
-from topkapi.app.services.judging.session_summary import Summary
+from topkapi.app.services.judging.session_summary import SessionSummary
 from topkapi.app.web.judging.question_view import QuestionView
 from topkapi.app.web.pages.display_preferences import DisplayPreferences
 
@@ -36,7 +36,7 @@ class TermsView:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class EntryRefusal:
     """Why an entry was refused."""
 
     code: str
@@ -69,7 +69,7 @@ class WorkView:
     offered: Sequence[Answer]
     grades: Sequence[Grade]
     guidelines: str
-    stale: Refused | None = None
+    stale: EntryRefusal | None = None
     undone: UndoneView | None = None
     layout: str = "judging/work.html"
 
@@ -85,9 +85,9 @@ class WorkView:
         return " ".join(("work", *["work--one"] * one, *["folded"] * folded, *["brief"] * brief))
 
     @property
-    def flag(self) -> "FlagView":
+    def flag(self) -> "FlagFormView":
         """The form that flags the question."""
-        return FlagView(self.question.assignment_id)
+        return FlagFormView(self.question.assignment_id)
 
     @property
     def keys(self) -> Mapping[str, str]:
@@ -100,7 +100,7 @@ class FragmentView:
     """The parts of a judging page that change after an entry, and the possible next questions."""
 
     question: QuestionView
-    stale: Refused | None = None
+    stale: EntryRefusal | None = None
     undone: UndoneView | None = None
     possible: Sequence[PossibleQuestion] = ()
 
@@ -113,7 +113,7 @@ class NextView:
 
 
 @dataclass(frozen=True, slots=True)
-class FlagView:
+class FlagFormView:
     """The form that flags a question; ``sent`` confirms a flag, ``error`` explains a refusal."""
 
     assignment_id: int
@@ -140,7 +140,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class ConfidenceView:
+class ListConfidenceView:
     """Confidence in a list; ``near`` are pages outside the list that may belong in it."""
 
     found: ListConfidence
@@ -155,12 +155,12 @@ class FinishedView:
     position: int
     tool: Tool
     query: QueryHead
-    summary: Summary
+    summary: SessionSummary
     ranking: Sequence[Listed]
     bad: Sequence[Listed]
     unjudgeable: Sequence[Listed]
     others: int
-    confidence: ConfidenceView | None = None
+    confidence: ListConfidenceView | None = None
     adjudicates: bool = False
 
 

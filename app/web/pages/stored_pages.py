@@ -14,7 +14,7 @@ from starlette.responses import HTMLResponse, Response
 from topkapi.app.db.queries.judging import pages as queries
 from topkapi.app.services.pages.cleaning import without_has
 from topkapi.app.services.pages.pdf import INDEX, PDF, rendered_folder
-from topkapi.app.services.pages.shown import Body, BodyKey, PageHead, ShownPages
+from topkapi.app.services.pages.shown import BodyKey, PageBody, PageHead, ShownPages
 from topkapi.app.web.access.admission import admit_visitor
 from topkapi.app.web.access.deps import in_transaction
 from topkapi.app.web.pages.page_html import (
@@ -113,7 +113,7 @@ class _Found:
 
     head: PageHead
     key: BodyKey
-    body: Body | None
+    body: PageBody | None
     data: bytes | None
 
 
@@ -190,11 +190,11 @@ async def _pdf(request: Request, link: PageLink, found: _Found) -> Response | No
     return _shown(request, body, replace(head, media_type=HTML), link)
 
 
-async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey) -> Body:
+async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey) -> PageBody:
     """Render the body, and cache it; what may take long has a lane of its own."""
 
-    def render() -> Body:
-        return Body.of(page_body(media_type, data, key.terms, in_frame=key.links))
+    def render() -> PageBody:
+        return PageBody.of(page_body(media_type, data, key.terms, in_frame=key.links))
 
     pages: ShownPages = request.app.state.pages
     state = request.app.state
@@ -226,7 +226,7 @@ async def _file(request: Request, link: PageLink, path: str, dest: str) -> Respo
     return _as_stored(data, media_type)
 
 
-def _shown(request: Request, body: Body, head: PageHead, link: PageLink) -> Response:
+def _shown(request: Request, body: PageBody, head: PageHead, link: PageLink) -> Response:
     before, after = around_body(head.media_type, title=head.title, link=link)
     tag = body.tag_between(before, after)
     if tag in request.headers.get("if-none-match", ""):

@@ -48,7 +48,7 @@ class UserOut(BaseModel):
         )
 
 
-class LinkOut(BaseModel):
+class InvitationOut(BaseModel):
     """A one-time link; it cannot be retrieved again.
 
     `url` begins with the server's public address, or with `/` if that is not configured.
@@ -103,7 +103,9 @@ def get_users(
 
 
 @router.post("", status_code=201)
-def post_user(request: Request, session: SessionDep, user: ApiAdmin, body: InviteIn) -> LinkOut:
+def post_user(
+    request: Request, session: SessionDep, user: ApiAdmin, body: InviteIn
+) -> InvitationOut:
     """Create an account without a password, and the link with which its owner sets one."""
     made, token = invitations.invite(
         session, email=body.email, name=body.name, role=body.role, actor_id=user.id
@@ -141,7 +143,7 @@ def post_user_erase(session: SessionDep, user: ApiAdmin, user_id: Number) -> Use
 @router.post("/{user_id}/link", status_code=201)
 def post_user_link(
     request: Request, session: SessionDep, user: ApiAdmin, user_id: Number
-) -> LinkOut:
+) -> InvitationOut:
     """Create a new one-time link for the person; older links stop working."""
     person = users.user_of_number(session, user_id)
     return _link_out(request, person, invitations.new_link(session, person, actor_id=user.id))
@@ -170,6 +172,6 @@ def delete_token(session: SessionDep, user: ApiAdmin, user_id: Number, token_id:
     tokens.revoke_token(session, token_id, user_id=user_id, actor_id=user.id)
 
 
-def _link_out(request: Request, user: User, token: str) -> LinkOut:
+def _link_out(request: Request, user: User, token: str) -> InvitationOut:
     url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
-    return LinkOut(user=UserOut.of(user), url=url, expires_at=now() + invitations.LIFETIME)
+    return InvitationOut(user=UserOut.of(user), url=url, expires_at=now() + invitations.LIFETIME)

@@ -15,7 +15,7 @@ from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.queue_pages import PageNumber, show_queue
-from topkapi.app.web.progress.views import AgreementView, DashboardView, ResultsView
+from topkapi.app.web.progress.views import DashboardView, ResultsView, ToolAgreementView
 from topkapi.app.web.studies.pages import Slug, study_line
 
 router = APIRouter(include_in_schema=False)
@@ -53,7 +53,7 @@ def get_agreement(
         for each in found.tools
         if each.agreement.overall.value is not None
     ]
-    return render(request, "progress/_agreement.html", AgreementView(study.slug, tools))
+    return render(request, "progress/_agreement.html", ToolAgreementView(study.slug, tools))
 
 
 def _dashboard(request: Request, session: Session) -> Response:

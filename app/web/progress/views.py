@@ -9,12 +9,12 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.services.progress.attention import Concern
 from topkapi.app.services.progress.dashboard import Dashboard
 from topkapi.app.services.progress.study_progress import (
-    Cell,
-    Finished,
+    FinishedWork,
     Line,
     Overview,
     PersonHead,
-    QueryHead,
+    QueryName,
+    WorkCell,
 )
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.pages.open_pages import OpenPage
@@ -67,7 +67,7 @@ class DashboardView:
 
 
 @dataclass(frozen=True, slots=True)
-class AgreementView:
+class ToolAgreementView:
     """Agreement of a study per tool."""
 
     slug: str
@@ -98,10 +98,10 @@ class ProgressView:
     overview: Overview
     people: Sequence[PersonLine]
     people_paging: Paging
-    queries: Sequence[tuple[QueryHead, Line]]
+    queries: Sequence[tuple[QueryName, Line]]
     query_paging: Paging
-    cells: Mapping[tuple[int, int], Sequence[Cell]]
-    latest: Sequence[Finished]
+    cells: Mapping[tuple[int, int], Sequence[WorkCell]]
+    latest: Sequence[FinishedWork]
     flags: Sequence[FlagView]
     pages: Mapping[str, OpenPage]
     open_flags: int

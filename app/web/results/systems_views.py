@@ -26,7 +26,7 @@ MANY_UNJUDGED = 0.2  # share of the first k from which a score is marked
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class FigureCell:
     """A figure as text; ``reason`` says why the value or its interval is missing."""
 
     value: str
@@ -67,15 +67,15 @@ class RunRow:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemRow:
+class ScoreRow:
     """A system under the chosen measure; ``difference`` is None for the baseline."""
 
     system: str
-    mean: Cell
-    difference: Cell | None
+    mean: FigureCell
+    difference: FigureCell | None
     p: str
     verdict: str
-    compatibility: Cell
+    compatibility: FigureCell
     unjudged: float | None
     queries: int
 
@@ -91,11 +91,11 @@ class SystemRow:
         gap = score.difference
         return cls(
             system=found.system,
-            mean=Cell.of(score.mean),
-            difference=None if gap is None else Cell.of(gap.figure),
+            mean=FigureCell.of(score.mean),
+            difference=None if gap is None else FigureCell.of(gap.figure),
             p="" if gap is None else decimals(gap.p_holm, 4),
             verdict="" if gap is None else gap.verdict,
-            compatibility=Cell.of(found.score(COMPATIBILITY).mean),
+            compatibility=FigureCell.of(found.score(COMPATIBILITY).mean),
             unjudged=found.unjudged,
             queries=found.queries,
         )
@@ -107,14 +107,14 @@ class MeasureRow:
 
     name: str
     less_is_better: bool
-    cells: Sequence[tuple[Cell, str]]
+    cells: Sequence[tuple[FigureCell, str]]
 
     @classmethod
     def of(cls, found: "SystemScores", name: str) -> Self:
         """Return the row of a measure."""
         scores = [each.score(name) for each in found.systems]
         verdicts = ["" if each.difference is None else each.difference.verdict for each in scores]
-        cells = [Cell.of(score.mean) for score in scores]
+        cells = [FigureCell.of(score.mean) for score in scores]
         return cls(name, name in found.losses, list(zip(cells, verdicts, strict=True)))
 
 
@@ -128,7 +128,7 @@ class ScoresView:
     k: int
     queries: int
     systems: Sequence[str]
-    rows: Sequence[SystemRow]
+    rows: Sequence[ScoreRow]
     measures: Sequence[MeasureRow]
     plot: str
 
@@ -145,20 +145,20 @@ class BoardView:
     comparisons: int
     queries: int
     assessors: int
-    lines: Sequence[tuple["LeaderRow", Cell]]
+    lines: Sequence[tuple["LeaderRow", FigureCell]]
     shared_votes: int
-    agreement: Sequence[tuple[str, Cell]]
+    agreement: Sequence[tuple[str, FigureCell]]
 
     @classmethod
     def of(cls, board: "Leaderboard") -> Self:
         """Return the view of a leaderboard."""
         agreed = board.agreement
         figures = (
-            ("Agreement of assessors", Cell.of(agreed.overall)),
-            ("Without ties", Cell.of(agreed.without_ties)),
-            ("Krippendorff’s alpha", Cell.of(agreed.krippendorff_alpha)),
+            ("Agreement of assessors", FigureCell.of(agreed.overall)),
+            ("Without ties", FigureCell.of(agreed.without_ties)),
+            ("Krippendorff’s alpha", FigureCell.of(agreed.krippendorff_alpha)),
         )
-        lines = [(row, Cell.of(row.worth)) for row in board.rows]
+        lines = [(row, FigureCell.of(row.worth)) for row in board.rows]
         counts = (board.comparisons, board.queries, board.assessors)
         return cls(*counts, lines, agreed.votes, figures)
 
@@ -204,7 +204,7 @@ def scores_view(found: "SystemScores", measure: str) -> ScoresView:
         k=found.k,
         queries=found.queries,
         systems=[each.system for each in found.systems],
-        rows=[SystemRow.of(each, name) for each in ordered],
+        rows=[ScoreRow.of(each, name) for each in ordered],
         measures=[MeasureRow.of(found, each) for each in found.measures],
         plot=score_plot(name, [(each.system, each.score(name).mean) for each in ordered]),
     )

@@ -10,8 +10,8 @@ from topkapi.analysis.aggregation import KEMENY, open_pairs
 from topkapi.analysis.agreement import (
     BETTER,
     MISSING,
-    Block,
     Judgments,
+    QueryVotes,
     Scores,
     from_judgments,
     joined,
@@ -120,7 +120,9 @@ def test_only_queries_with_disagreement_are_contested() -> None:
 
 def test_votes_of_different_people_are_joined() -> None:
     one = from_judgments(judged([(0, 3, 1, 1), (0, 0, 1, 1)]), 2, 1).blocks[0]
-    other = Block(0, np.array([1]), np.array([0]), np.array([4]), np.array([[BETTER]], np.int8))
+    other = QueryVotes(
+        0, np.array([1]), np.array([0]), np.array([4]), np.array([[BETTER]], np.int8)
+    )
     both = joined(one, other)
     pairs = list(zip(both.first.tolist(), both.second.tolist(), strict=True))
     assert pairs == [(0, 1), (0, 4), (1, 3)]

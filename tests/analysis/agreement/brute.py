@@ -5,7 +5,7 @@ from itertools import combinations, permutations
 
 import numpy as np
 
-from topkapi.analysis.agreement import MISSING, Block, Preferences
+from topkapi.analysis.agreement import MISSING, Preferences, QueryVotes
 from topkapi.analysis.typing import FloatArray
 
 Unit = tuple[int, int, int]
@@ -25,7 +25,7 @@ def random_preferences(
         noise = rng.integers(0, 3, (present.size, first.size))
         votes = np.where(rng.random(noise.shape) < 0.6, truth, noise)
         votes[rng.random(votes.shape) < missing] = MISSING
-        blocks.append(Block(query, present, first, second, votes.astype(np.int8)))
+        blocks.append(QueryVotes(query, present, first, second, votes.astype(np.int8)))
     return Preferences(assessors, queries, tuple(blocks))
 
 

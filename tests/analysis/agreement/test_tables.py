@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from tests.analysis.agreement import brute
 from topkapi.analysis.agreement import (
     MISSING,
-    Block,
     Judgments,
     Preferences,
+    QueryVotes,
     Scores,
     agreed,
     agreement,
@@ -107,9 +107,9 @@ def test_what_cannot_be_is_refused() -> None:
     with pytest.raises(BadData, match="differ in length"):
         Judgments.of(assessor=[0, 1], query=[0], left=[2], right=[3], answer=[1], position=[0])
     with pytest.raises(BadData, match="appears twice"):
-        Block(0, np.array([1, 1]), one, one + 1, np.zeros((2, 1), dtype=np.int8))
+        QueryVotes(0, np.array([1, 1]), one, one + 1, np.zeros((2, 1), dtype=np.int8))
     with pytest.raises(BadData, match="do not fit"):
-        Block(0, np.array([1]), one, one + 1, np.zeros((2, 1), dtype=np.int8))
-    block = Block(0, one, one, one + 1, np.zeros((1, 1), dtype=np.int8))
+        QueryVotes(0, np.array([1]), one, one + 1, np.zeros((2, 1), dtype=np.int8))
+    block = QueryVotes(0, one, one, one + 1, np.zeros((1, 1), dtype=np.int8))
     with pytest.raises(BadData, match="two blocks"):
         Preferences(1, 1, (block, block))

@@ -13,14 +13,14 @@ from scipy.optimize import LinearConstraint
 
 from topkapi.analysis.dcglearn import (
     DCGLearn,
-    Preferences,
+    ListPreferences,
     accuracy,
     centred_similarity,
     load_gains,
     t_similarity,
 )
 from topkapi.analysis.dcglearn.gains import rank_one, utilities
-from topkapi.analysis.dcglearn.solver import Penalty, Problem, penalty_matrix, solve
+from topkapi.analysis.dcglearn.solver import GainProblem, Penalty, penalty_matrix, solve
 from topkapi.analysis.errors import BadData, NotFittedError
 from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 from topkapi.analysis.typing import FloatArray
@@ -28,14 +28,14 @@ from topkapi.analysis.typing import FloatArray
 minimize: Any = optimize.minimize  # its stubs do not know jac=True with a lambda
 
 
-def noisy_preferences(n: int, k: int, n_grades: int, seed: int) -> Preferences:
+def noisy_preferences(n: int, k: int, n_grades: int, seed: int) -> ListPreferences:
     rng = np.random.default_rng(seed)
     left, right = rng.integers(0, n_grades, (2, n, k))
-    return Preferences(left, right, rng.integers(-2, 3, n), n_grades)
+    return ListPreferences(left, right, rng.integers(-2, 3, n), n_grades)
 
 
 def printed_objective(
-    weights: FloatArray, pairs: Preferences, c: float, c_ties: float
+    weights: FloatArray, pairs: ListPreferences, c: float, c_ties: float
 ) -> tuple[float, FloatArray]:
     """Solve equations (1), (6) and (7) over w (K L,) itself, one-hot as in section 4.2."""
     spots = np.arange(pairs.n_grades)
@@ -81,7 +81,7 @@ def test_the_printed_problem_has_the_optimum_a_general_solver_finds(
 def test_full_size_problems_have_the_optimum_of_another_method(penalty: Penalty, c: float) -> None:
     pool = random_pairs(400, true_gains(2).table, np.random.default_rng(3))
     signs = np.where(np.random.default_rng(4).random(400) < 0.1, -pool.signs, pool.signs)
-    problem = Problem(
+    problem = GainProblem(
         pool.differences[:300] * signs[:300, None],
         pool.differences[300:],
         penalty_matrix(10, 5, penalty),
@@ -112,7 +112,7 @@ def test_optimality_holds_on_any_preferences(seed: int, c: float, data: st.DataO
     k, n_grades = data.draw(st.integers(1, 4)), data.draw(st.integers(2, 5))
     pairs = noisy_preferences(data.draw(st.integers(1, 60)), k, n_grades, seed)
     gram = penalty_matrix(k, n_grades, data.draw(st.sampled_from(["steps", "weights"])))
-    problem = Problem(pairs.preferred, pairs.differences[pairs.tied], gram, c, c / 2)
+    problem = GainProblem(pairs.preferred, pairs.differences[pairs.tied], gram, c, c / 2)
     steps = solve(problem)
     _, gradient, short, over = problem.value(steps)
     scaled = gradient / np.diag(problem.curvature(short, over))
@@ -123,7 +123,7 @@ def test_optimality_holds_on_any_preferences(seed: int, c: float, data: st.DataO
 def test_many_pairs_take_few_newton_steps(data: int, n: int) -> None:
     pool = random_pairs(n, true_gains(data).table, np.random.default_rng(1))
     rows = pool.differences * pool.signs[:, None]
-    problem = Problem(rows, rows[:0], penalty_matrix(10, 5, "steps"), 5.0, 0.0)
+    problem = GainProblem(rows, rows[:0], penalty_matrix(10, 5, "steps"), 5.0, 0.0)
     found = solve(problem, max_steps=20)  # raises if more than 20 are needed; 12 are
     learned = DCGLearn().fit_differences(rows, rows[:0], k=10, n_grades=5)
     np.testing.assert_allclose(learned.steps_, found)
@@ -144,7 +144,7 @@ def test_ties_draw_tied_lists_together_and_cost_no_accuracy() -> None:
     pool, test = random_pairs(800, truth, rng), random_pairs(3000, truth, rng)
     felt = pool.gaps + rng.standard_normal(800)  # people are unsure where a tie begins
     answers = np.where(np.abs(felt) < 1.0, 0, np.sign(felt)).astype(np.int64)
-    pairs = Preferences(pool.left, pool.right, answers, 5)
+    pairs = ListPreferences(pool.left, pool.right, answers, 5)
     tied = pairs.select(pairs.tied)
     models = [DCGLearn(c=0.5, c_ties=c).fit(pairs) for c in (0.0, 0.05, 0.5, 5.0)]
     differences = [float(np.abs(model.margins(tied)).mean()) for model in models]
@@ -157,7 +157,7 @@ def test_ties_draw_tied_lists_together_and_cost_no_accuracy() -> None:
 
 def test_left_and_right_may_change_places() -> None:
     pairs = noisy_preferences(60, 4, 3, 9)
-    swapped = Preferences(pairs.right, pairs.left, -pairs.answers, 3)
+    swapped = ListPreferences(pairs.right, pairs.left, -pairs.answers, 3)
     first, second = DCGLearn(c_ties=1.0).fit(pairs), DCGLearn(c_ties=1.0).fit(swapped)
     np.testing.assert_allclose(first.weights_, second.weights_, atol=1e-9)
 
@@ -235,19 +235,19 @@ def test_a_model_whose_parts_do_not_fit_is_refused(tmp_path: Path) -> None:
 def test_what_cannot_be_learned_from_is_refused() -> None:
     lists = np.array([[1, 0], [0, 1]])
     with pytest.raises(BadData, match="nothing to learn"):
-        DCGLearn().fit(Preferences(lists[:0], lists[:0], np.zeros(0, dtype=int), 2))
+        DCGLearn().fit(ListPreferences(lists[:0], lists[:0], np.zeros(0, dtype=int), 2))
     with pytest.raises(BadData, match="nothing to learn"):
-        DCGLearn().fit(Preferences(lists, lists[::-1], np.zeros(2, dtype=int), 2))
+        DCGLearn().fit(ListPreferences(lists, lists[::-1], np.zeros(2, dtype=int), 2))
     with pytest.raises(BadData, match="nothing to learn"):
-        DCGLearn().fit(Preferences(lists, lists, np.ones(2, dtype=int), 2))
+        DCGLearn().fit(ListPreferences(lists, lists, np.ones(2, dtype=int), 2))
     with pytest.raises(BadData, match="contradict"):
-        DCGLearn().fit(Preferences(np.array([[0]]), np.array([[1]]), np.array([1]), 2))
+        DCGLearn().fit(ListPreferences(np.array([[0]]), np.array([[1]]), np.array([1]), 2))
     for setting in ({"c": 0.0}, {"c": float("nan")}, {"c_ties": -1.0}):
         with pytest.raises(BadData, match="C "):
             DCGLearn(**setting)  # type: ignore[arg-type]
     with pytest.raises(BadData, match="penalty"):
         DCGLearn(penalty="w").fit(  # type: ignore[arg-type]
-            Preferences(lists, lists[::-1], np.ones(2, dtype=int), 2)
+            ListPreferences(lists, lists[::-1], np.ones(2, dtype=int), 2)
         )
     with pytest.raises(NotFittedError):
         DCGLearn().utility(lists)
@@ -265,15 +265,15 @@ def test_preferences_of_wrong_shape_or_grade_are_refused() -> None:
         (lists[:, :0], lists[:, :0], answers, 2, "left"),
     ):
         with pytest.raises(BadData, match=word):
-            Preferences(left, right, said, n_grades)
+            ListPreferences(left, right, said, n_grades)
     with pytest.raises(BadData, match="K must be"):
-        Preferences.of_lists([[1]], [[0]], [1], n_grades=2, k=0)
+        ListPreferences.of_lists([[1]], [[0]], [1], n_grades=2, k=0)
     with pytest.raises(BadData, match="rankings must be"):
         DCGLearn().fit(noisy_preferences(9, 2, 3, 0)).utility(np.zeros((1, 3), dtype=int))
 
 
 def test_ungraded_and_missing_documents_count_as_the_worst_and_are_counted() -> None:
-    pairs = Preferences.of_lists([[2, -1, 1], []], [[0, 1, -1], [2]], [1, -2], n_grades=3, k=3)
+    pairs = ListPreferences.of_lists([[2, -1, 1], []], [[0, 1, -1], [2]], [1, -2], n_grades=3, k=3)
     assert pairs.left.tolist() == [[2, 0, 1], [0, 0, 0]]
     assert pairs.right.tolist() == [[0, 1, 0], [2, 0, 0]]
     assert (pairs.ungraded, pairs.padded) == (2, 5)
@@ -284,7 +284,7 @@ def test_predictions_follow_the_margins_and_equal_lists_are_even() -> None:
     pairs = noisy_preferences(60, 4, 3, 1)
     model = DCGLearn().fit(pairs)
     np.testing.assert_allclose(model.margins(pairs), pairs.differences @ model.steps_, atol=1e-9)
-    same = Preferences(pairs.left, pairs.left, pairs.answers, 3)
+    same = ListPreferences(pairs.left, pairs.left, pairs.answers, 3)
     assert not model.predict(same).any()
     assert accuracy(model.margins(same), np.ones(60, dtype=int)) == 0.5
     assert np.isnan(accuracy(np.zeros(0), np.zeros(0, dtype=int)))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bench.image_search import convert
-from topkapi.analysis.dcglearn import DCGLearn, Preferences, learn_gains
+from topkapi.analysis.dcglearn import DCGLearn, ListPreferences, learn_gains
 from topkapi.analysis.dcglearn.files import (
     cut_scores,
     even_cuts,
@@ -30,13 +30,13 @@ from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 IMAGE_SEARCH = Path(__file__).parents[4] / "shared/data/prefs-image-search"
 
 
-def simulated_answers(n: int, data: int, seed: int, noise: float = 1.0) -> Preferences:
+def simulated_answers(n: int, data: int, seed: int, noise: float = 1.0) -> ListPreferences:
     """Simulate five-point answers by known gains with noise."""
     rng = np.random.default_rng(seed)
     pool = random_pairs(n, true_gains(data).table, rng)
     felt = pool.gaps / pool.gaps.std() + noise * 0.3 * rng.standard_normal(n)
     answers = np.select([np.abs(felt) > 1.2, np.abs(felt) > 0.3], [2, 1], 0) * np.sign(felt)
-    return Preferences(pool.left, pool.right, answers.astype(np.int64), 5)
+    return ListPreferences(pool.left, pool.right, answers.astype(np.int64), 5)
 
 
 def test_learned_gains_beat_the_wrong_usual_setting_and_equal_the_right_one() -> None:
@@ -54,7 +54,7 @@ def test_c_falls_with_noise() -> None:
     clean = choose_c(simulated_answers(200, 2, 1, noise=0.0), grid=(0.001, 10.0))
     noisy = simulated_answers(200, 2, 1)
     turned = np.random.default_rng(0).random(200) < 0.3
-    flipped = Preferences(
+    flipped = ListPreferences(
         noisy.left, noisy.right, np.where(turned, -noisy.answers, noisy.answers), 5
     )
     assert clean == 10.0
@@ -120,7 +120,7 @@ def test_the_report_has_everything_as_plain_json() -> None:
 
 def test_a_study_without_strong_answers_says_null_for_them() -> None:
     pairs = simulated_answers(60, 1, 8)
-    weak = Preferences(pairs.left, pairs.right, np.sign(pairs.answers), 5)
+    weak = ListPreferences(pairs.left, pairs.right, np.sign(pairs.answers), 5)
     document = learn_gains(weak, bootstrap=0, c=1.0, repeats=1).as_json()
     assert document["validation"]["learned"]["strong"] is None
     assert document["gain_intervals"] is None

@@ -8,7 +8,7 @@ import pytest
 
 from bench.results import HEAD, sections
 from topkapi.analysis.data import Fold, read_folds, to_topk
-from topkapi.analysis.experiments.compare import Entry, compare_cell
+from topkapi.analysis.experiments.compare import ModelEntry, compare_cell
 from topkapi.analysis.experiments.folds import load_fold_set
 from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.models import RankNet
@@ -44,7 +44,7 @@ def test_one_fold_is_near_the_published_one(
     model: str, file: str, slack: float, first_fold: Fold
 ) -> None:
     """Allow one fold more variation than the mean of five in docs/results.md (.005)."""
-    row = compare_cell(first_fold, Entry(model), "graded", 10, 0)
+    row = compare_cell(first_fold, ModelEntry(model), "graded", 10, 0)
     found = float(np.mean(row["values"]["letor4-ndcg@10"]))
     assert found >= published(file) - slack
 
@@ -98,7 +98,7 @@ def test_the_structural_models_reach_their_figures_on_mq2008(row: str) -> None:
 
 def test_a_row_of_the_results_page_is_what_its_command_gives() -> None:
     fold_set = load_fold_set(SHARED / "MQ2008")
-    rows = [compare_cell(fold, Entry("listnet"), "graded", 10, 0) for fold in fold_set.folds]
+    rows = [compare_cell(fold, ModelEntry("listnet"), "graded", 10, 0) for fold in fold_set.folds]
     for column, measure in (("N@1", "ndcg@1"), ("N@10", "ndcg@10"), ("ERR", "err")):
         mean = float(np.mean([np.mean(row["values"][measure]) for row in rows]))
         shown = table_cell("All models, MQ2008", "Graded MQ2008", "ListNet", column)

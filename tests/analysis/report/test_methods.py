@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from topkapi.analysis.report import Options, Report, build_report
 from topkapi.analysis.report.methods import (
     Methods,
+    MethodsTable,
     StudyFacts,
-    Table,
     as_latex,
     as_markdown,
     methods_of,
@@ -93,7 +93,7 @@ def test_without_a_sorter_none_is_named(report: Report) -> None:
 
 @given(st.text(alphabet="ab\\&%$#_{}~^<>|*`[]"))
 def test_names_are_escaped(name: str) -> None:
-    found = Methods((name,), (Table("t", (("x", "y"), (name, "1"))),))
+    found = Methods((name,), (MethodsTable("t", (("x", "y"), (name, "1"))),))
     row = as_latex(found).split("\\midrule\n")[1].split("\n\\bottomrule")[0]
     for command in (r"\textbackslash{}", r"\textasciitilde{}", r"\textasciicircum{}"):
         row = row.replace(command, "")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from topkapi.analysis.dcglearn import Preferences
+from topkapi.analysis.dcglearn import ListPreferences
 from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 from topkapi.analysis.report.page.lists import render_lists
 from topkapi.analysis.report.preferences import Duels, list_report, system_table
@@ -55,7 +55,7 @@ def test_one_query_has_no_interval() -> None:
 def test_learned_gains_are_those_of_the_library() -> None:
     pool = random_pairs(60, true_gains(1).table, np.random.default_rng(1))
     answers = np.sign(pool.signs).astype(np.int64)
-    graded = Preferences(pool.left, pool.right, answers, 5)
+    graded = ListPreferences(pool.left, pool.right, answers, 5)
     numbers = np.arange(60)
     found = list_report(
         Duels(("a", "b"), numbers % 12, numbers % 2, 1 - numbers % 2, answers), graded

@@ -2,7 +2,7 @@
 
 from pathlib import PurePosixPath
 
-from topkapi.app.services.fence.children import Refused
+from topkapi.app.services.fence.children import UnreadableBytes
 from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.values import BadValue, shown
 from topkapi.app.services.importing.sources.reader import Reader
@@ -48,6 +48,6 @@ def check_media(reader: Reader, data: bytes, kind: str, path: str) -> None:
     task, what = ("pdf", "PDF") if kind == PDF else ("picture", "picture")
     try:
         reader.media.check(task, path, data, content_hash(kind, data))
-    except Refused as error:
+    except UnreadableBytes as error:
         problem = f"{shown(path)} cannot be shown: {error}."
         raise BadValue("path", problem, f"Save the {what} again.") from None

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import NotInstalled, Refused
+from topkapi.app.services.fence.children import NotInstalled, UnreadableBytes
 from topkapi.app.services.importing.problems import Location, refusal
 from topkapi.app.services.importing.records.jsonl import DECODER, json_object
 from topkapi.app.services.importing.records.names import Aliases, renamed
@@ -162,7 +162,7 @@ def _parquet(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
                     yield Location(path, number), json.loads(line)
         except NotInstalled:
             raise parquet_missing(path) from None
-        except Refused as error:
+        except UnreadableBytes as error:
             raise refusal(
                 Location(path),
                 None,

@@ -15,14 +15,14 @@ from topkapi.app.domain.draws import draw_integer
 from topkapi.app.domain.lists.plan import SidedPair
 from topkapi.app.domain.lists.session import ListSession
 from topkapi.app.services.judging.lists.evidence import (
-    ComparedLists,
+    ListVote,
     answers_in_study,
     as_preferences,
     grades_of,
 )
 
 if TYPE_CHECKING:
-    from topkapi.analysis.dcglearn import DCGLearn, Preferences
+    from topkapi.analysis.dcglearn import DCGLearn, ListPreferences
 
 Learned = tuple["DCGLearn | None", int]  # the model and its number of grades
 
@@ -48,17 +48,15 @@ class Chooser:
             return free[0]
         lists = {each.id: each.documents for each in live.plan.lists}
         own = [
-            ComparedLists(query_id, lists[each.left], lists[each.right], each.answer)
+            ListVote(query_id, lists[each.left], lists[each.right], each.answer)
             for each in live.effective
         ]
-        pool = [
-            ComparedLists(query_id, lists[first], lists[second], None) for first, second in free
-        ]
+        pool = [ListVote(query_id, lists[first], lists[second], None) for first, second in free]
         seed = draw_integer(live.plan.seed, "choice", len(live.asked))
         return free[self._most_uncertain(own, pool, max(map(len, lists.values())), seed)]
 
     def _most_uncertain(
-        self, own: Sequence[ComparedLists], pool: Sequence[ComparedLists], depth: int, seed: int
+        self, own: Sequence[ListVote], pool: Sequence[ListVote], depth: int, seed: int
     ) -> int:
         """Return the index in ``pool`` of the pair whose answer is most uncertain."""
         from topkapi.analysis.dcglearn import (
@@ -76,7 +74,7 @@ class Chooser:
         return int(by_uncertainty(model, as_preferences(pool, scaled, depth).differences, seed)[0])
 
 
-def _learn(session: Session, answers: Sequence[ComparedLists], depth: int) -> Learned:
+def _learn(session: Session, answers: Sequence[ListVote], depth: int) -> Learned:
     """Fit the model to the answers; return None while they are few or no page has a grade."""
     from topkapi.analysis.dcglearn.active import RANDOM_START
 
@@ -88,7 +86,7 @@ def _learn(session: Session, answers: Sequence[ComparedLists], depth: int) -> Le
     return _model(as_preferences(answers, grades, depth)), grades.n_grades
 
 
-def _model(judged: "Preferences") -> "DCGLearn | None":
+def _model(judged: "ListPreferences") -> "DCGLearn | None":
     from topkapi.analysis.dcglearn import DCGLearn
     from topkapi.analysis.errors import DidNotConverge
 

@@ -13,13 +13,13 @@ from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.log import Entry, effective
 
 if TYPE_CHECKING:
-    from topkapi.analysis.dcglearn import Preferences
+    from topkapi.analysis.dcglearn import ListPreferences
 
 PageOfQuery = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedLists:
+class ListVote:
     """Two lists of a query, best page first, and the answer; None while it is open.
 
     ``rankings`` are the ids of both.
@@ -42,7 +42,7 @@ class Grades:
 
 def answers_in_study(
     session: Session, study_id: int, depth: int, but: int | None = None
-) -> list[ComparedLists]:
+) -> list[ListVote]:
     """Return the effective answers about pairs of lists, without those of assignment ``but``."""
     found: list[tuple[int, int, str]] = []
     rows = queries.list_logs_of_study(session, study_id)
@@ -51,7 +51,7 @@ def answers_in_study(
             found += effective(Entry(row[1], row[2:]) for row in log)
     lists = queries.rankings_by_id(session, {number for pair in found for number in pair[:2]})
     return [
-        ComparedLists(
+        ListVote(
             lists[left].query_id,
             tuple(lists[left].documents[:depth]),
             tuple(lists[right].documents[:depth]),
@@ -62,7 +62,7 @@ def answers_in_study(
     ]
 
 
-def grades_of(session: Session, answers: Sequence[ComparedLists]) -> Grades:
+def grades_of(session: Session, answers: Sequence[ListVote]) -> Grades:
     """Return the known grades of the pages in these lists.
 
     They come from the tool `grades`: the median over assessors, the lower one if their number is
@@ -92,18 +92,18 @@ def _assessor_grades(
     return by_assessors, max((len(scale) for scale in scales.values()), default=0)
 
 
-def as_preferences(answers: Sequence[ComparedLists], grades: Grades, depth: int) -> "Preferences":
+def as_preferences(answers: Sequence[ListVote], grades: Grades, depth: int) -> "ListPreferences":
     """Return the lists as grades by position; an open answer counts as "the same"."""
     from topkapi.analysis.dcglearn import (  # slow to import, and few studies need it
         ANSWERS,
-        Preferences,
+        ListPreferences,
     )
     from topkapi.analysis.dcglearn.preferences import UNGRADED
 
-    def graded(each: ComparedLists, pages: tuple[int, ...]) -> list[int]:
+    def graded(each: ListVote, pages: tuple[int, ...]) -> list[int]:
         return [grades.of.get((each.query_id, page), UNGRADED) for page in pages]
 
-    return Preferences.of_lists(
+    return ListPreferences.of_lists(
         [graded(each, each.left) for each in answers],
         [graded(each, each.right) for each in answers],
         [0 if each.answer is None else ANSWERS[each.answer.value] for each in answers],

@@ -9,7 +9,7 @@ from topkapi.app.domain.errors import NotFound
 
 
 @dataclass(frozen=True, slots=True)
-class Assessor:
+class ExportedAssessor:
     """A user with present or past assignments in the study."""
 
     user_id: int
@@ -24,7 +24,7 @@ class Assessors:
     def __init__(self, session: Session, study_id: int, *, pseudonyms: bool) -> None:
         rows = queries.assessors_in_order(session, study_id)
         self._people = {
-            user_id: Assessor(user_id, email, name, f"assessor-{number:02}")
+            user_id: ExportedAssessor(user_id, email, name, f"assessor-{number:02}")
             for number, (user_id, email, name) in enumerate(rows, start=1)
         }
         shown = {user_id: _shown(each, pseudonyms) for user_id, each in self._people.items()}
@@ -41,7 +41,7 @@ class Assessors:
         return self._positions[user_id]
 
     @property
-    def people(self) -> list[Assessor]:
+    def people(self) -> list[ExportedAssessor]:
         """All assessors, in the order of the export."""
         return [self._people[user_id] for user_id in self._positions]
 
@@ -50,7 +50,7 @@ class Assessors:
         """Names of all assessors, in the order of the export."""
         return [self._names[user_id] for user_id in self._positions]
 
-    def find(self, wanted: str) -> Assessor:
+    def find(self, wanted: str) -> ExportedAssessor:
         """Return the assessor with this e-mail, pseudonym or full name."""
         people = self._people.values()
         for known in ("email", "pseudonym", "name"):
@@ -68,5 +68,5 @@ class Assessors:
         return f"Choose one of {', '.join(names[:10])}{more}."
 
 
-def _shown(assessor: Assessor, pseudonyms: bool) -> str:
+def _shown(assessor: ExportedAssessor, pseudonyms: bool) -> str:
     return assessor.pseudonym if pseudonyms else assessor.email

@@ -9,7 +9,7 @@ import numpy as np
 from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.efficiency import Sessions, Timings
 from topkapi.app.domain.pairs.answers import Answer
-from topkapi.app.services.results.exports.logs import ATTENTION, CHECK, Answers
+from topkapi.app.services.results.exports.logs import ATTENTION, CHECK, AnswerColumns
 
 _PREFERENCE = {Answer.LEFT.value: 1, Answer.TIE.value: 0, Answer.RIGHT.value: -1}
 
@@ -24,7 +24,7 @@ class JudgmentColumns:
         self._begins: dict[tuple[int, int], int] = {}
 
     def take(
-        self, assessor: int, query: int, page_index: Mapping[int, int], answers: Answers
+        self, assessor: int, query: int, page_index: Mapping[int, int], answers: AnswerColumns
     ) -> None:
         """Add the preferences of one session; positions continue over rounds."""
         begin = self._begins.get((assessor, query), 0)
@@ -76,7 +76,7 @@ class SessionColumns:
         n: int,
         k: int = 0,
         bound: float | None = None,
-        answers: Answers | None = None,
+        answers: AnswerColumns | None = None,
     ) -> None:
         """Add one session."""
         number = len(self._who)

@@ -12,8 +12,8 @@ from topkapi.analysis.data.exports import (
     ClockEvent,
     LoggedEntry,
     PairAnswer,
-    Preference,
     PreferenceLevel,
+    PreferencePair,
     TopK,
     conversation_lines,
     crowdkit_lines,
@@ -119,7 +119,7 @@ def _clock_events(source: StudySource) -> Iterator[ClockEvent]:
             yield clock_record(work, event)
 
 
-def _preference_records(source: StudySource) -> Iterator[Preference]:
+def _preference_records(source: StudySource) -> Iterator[PreferencePair]:
     for work, rows in source.all_logs(tool=Tool.PAIRS):
         won = [
             (left, right) if preference == "a" else (right, left)
@@ -132,11 +132,11 @@ def _preference_records(source: StudySource) -> Iterator[Preference]:
 
 def _with_texts(
     source: StudySource, work: AssignmentRecord, won: list[tuple[int, int]]
-) -> Iterator[Preference]:
+) -> Iterator[PreferencePair]:
     shown = sorted({number for pair in won for number in pair})
     texts = queries.texts_of_documents(source.session, shown)
     for better, worse in won:
-        yield Preference(
+        yield PreferencePair(
             prompt=work.query.text,
             chosen=texts[better],
             rejected=texts[worse],

@@ -18,8 +18,8 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Result
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.services.results.exports.columns import JudgmentColumns, SessionColumns
-from topkapi.app.services.results.exports.logs import Answers, answers_of, read_answers
-from topkapi.app.services.results.exports.source import AssignmentRecord, QueryHead, StudySource
+from topkapi.app.services.results.exports.logs import AnswerColumns, answers_of, read_answers
+from topkapi.app.services.results.exports.source import AssignmentRecord, ExportedQuery, StudySource
 
 JUDGED = (Tool.PAIRS, Tool.GRADES)  # the tools that judge pages
 
@@ -60,7 +60,7 @@ def gather(
 
 
 def _take_query(
-    source: StudySource, query: QueryHead, number: int, found: "Mapping[Tool, _Collected]"
+    source: StudySource, query: ExportedQuery, number: int, found: "Mapping[Tool, _Collected]"
 ) -> Mapping[int, str]:
     """Collect the work on a query; return its pages in the study's order."""
     works = [
@@ -99,7 +99,11 @@ class _Collected(ABC):
 
     @abstractmethod
     def take(
-        self, query: int, page_index: Mapping[int, int], work: AssignmentRecord, answers: Answers
+        self,
+        query: int,
+        page_index: Mapping[int, int],
+        work: AssignmentRecord,
+        answers: AnswerColumns,
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
 
@@ -133,7 +137,11 @@ class _Pairs(_Collected):
         self._adjudicated = JudgmentColumns()
 
     def take(
-        self, query: int, page_index: Mapping[int, int], work: AssignmentRecord, answers: Answers
+        self,
+        query: int,
+        page_index: Mapping[int, int],
+        work: AssignmentRecord,
+        answers: AnswerColumns,
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels.
 
@@ -189,7 +197,11 @@ class _Grades(_Collected):
     tool = Tool.GRADES
 
     def take(
-        self, query: int, page_index: Mapping[int, int], work: AssignmentRecord, answers: Answers
+        self,
+        query: int,
+        page_index: Mapping[int, int],
+        work: AssignmentRecord,
+        answers: AnswerColumns,
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels."""
         assessor = self._index[work.assignment.user_id]
@@ -207,7 +219,7 @@ class _Grades(_Collected):
 _KINDS: Mapping[Tool, type[_Collected]] = {Tool.PAIRS: _Pairs, Tool.GRADES: _Grades}
 
 
-def proven_bound(plan: Plan, answers: Answers) -> int | None:
+def proven_bound(plan: Plan, answers: AnswerColumns) -> int | None:
     """Return the maximum number of answers: the sorter's bound plus the answered checks.
 
     None where no bound is proven: sampled questions, majority votes per pair, final passes.

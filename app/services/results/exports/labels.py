@@ -17,25 +17,25 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports.consensus import consensus_lists
 from topkapi.app.services.results.exports.records import grades_of, topk_record
-from topkapi.app.services.results.exports.source import QueryHead, StudySource
+from topkapi.app.services.results.exports.source import ExportedQuery, StudySource
 
 Labels = Mapping[str, int]
 _MOST_QID = 2**31 - 1
 
 
-def labels_by_query(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+def labels_by_query(source: StudySource) -> Iterator[tuple[ExportedQuery, Labels]]:
     """Yield labels k + 1 - rank per finished query, of one assessor or the consensus."""
     return _of_consensus(source) if source.only is None else _of_assessor(source)
 
 
-def _of_consensus(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+def _of_consensus(source: StudySource) -> Iterator[tuple[ExportedQuery, Labels]]:
     labels = {found.query: found.labels() for found in consensus_lists(source)}
     for query in source.queries():
         if query.name in labels:
             yield query, labels[query.name]
 
 
-def _of_assessor(source: StudySource) -> Iterator[tuple[QueryHead, Labels]]:
+def _of_assessor(source: StudySource) -> Iterator[tuple[ExportedQuery, Labels]]:
     """Yield the labels of one assessor; of several rounds, the last finished one counts."""
     for query in source.queries():
         logs = source.with_logs(source.list_works(query))
@@ -101,7 +101,7 @@ class Numbering:
         named = any(name != str(number) for name, number in self.features.items())
         return sorted(self.features) if named else []
 
-    def qid(self, query: QueryHead) -> int:
+    def qid(self, query: ExportedQuery) -> int:
         """Return the number of a query."""
         return query.position if self.by_position else int(query.name)
 

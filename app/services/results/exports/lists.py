@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from topkapi.analysis.data.exports import ListAnswer, list_lines
+from topkapi.analysis.data.exports import ListJudgment, list_lines
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.domain.enums import Tool
@@ -16,7 +16,7 @@ def list_preferences(source: StudySource) -> Iterator[str]:
     return list_lines(list_answers(source))
 
 
-def list_answers(source: StudySource) -> Iterator[ListAnswer]:
+def list_answers(source: StudySource) -> Iterator[ListJudgment]:
     """Yield the effective answers of all sessions with lists."""
     for work, rows in source.all_logs(tool=Tool.LISTS):
         yield from _answers(source, work, rows)
@@ -24,7 +24,7 @@ def list_answers(source: StudySource) -> Iterator[ListAnswer]:
 
 def _answers(
     source: StudySource, work: AssignmentRecord, rows: list[JudgmentRow]
-) -> Iterator[ListAnswer]:
+) -> Iterator[ListJudgment]:
     """Yield the effective answers of a session in log order."""
     plan = ListPlan.from_json(work.assignment.plan)
     heads = queries.document_heads(source.session, work.assignment.plan["order"])
@@ -36,7 +36,7 @@ def _answers(
         assert left is not None
         assert right is not None
         assert row.answer is not None
-        yield ListAnswer(
+        yield ListJudgment(
             query=work.query.name,
             left=pages[left],
             right=pages[right],

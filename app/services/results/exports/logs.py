@@ -22,7 +22,7 @@ CHECK, ATTENTION = QuestionKind.CHECK.value, QuestionKind.ATTENTION.value
 
 
 @dataclass(slots=True)
-class Answers:
+class AnswerColumns:
     """The answers of a log by columns, undone ones included; ``undone`` of them could be redone.
 
     Times are in milliseconds; the time of an undo or redo is added to its answer. Kinds of
@@ -71,7 +71,7 @@ class _Timed(NamedTuple):
     position: int
 
 
-def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> Answers:
+def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> AnswerColumns:
     """Return the answers of one log from rows as `plain_logs` reads them.
 
     The log counts the wall time of the first answer from the assignment; days in a queue are not
@@ -79,16 +79,16 @@ def answers_of(rows: Sequence[Sequence[Any]], waited_ms: int = 0) -> Answers:
     active time.
     """
     if not rows:
-        return Answers((), (), (), (), (), (), ())
+        return AnswerColumns((), (), (), (), (), (), ())
     _, entry, kind, left, right, answer, active, wall = zip(*rows, strict=True)
     first = max(active[0], min(wall[0], waited_ms))
     walls = (first, *wall[1:])
     if EntryKind.UNDO.value not in entry:
-        return Answers(kind, left, right, answer, active, walls, (True,) * len(rows))
+        return AnswerColumns(kind, left, right, answer, active, walls, (True,) * len(rows))
     log = map(_Timed, entry, active, walls, range(len(rows)))
     timed = timed_answers(log)
     positions = [each.row.position for each in timed]
-    return Answers(
+    return AnswerColumns(
         [kind[position] for position in positions],
         [left[position] for position in positions],
         [right[position] for position in positions],
@@ -105,7 +105,9 @@ def _count_undone(entries: Sequence[str]) -> int:
     return len(fold((EntryKind(entry), None) for entry in entries).undone)
 
 
-def read_answers(session: Session, assignment_ids: Sequence[int]) -> Iterator[tuple[int, Answers]]:
+def read_answers(
+    session: Session, assignment_ids: Sequence[int]
+) -> Iterator[tuple[int, AnswerColumns]]:
     """Yield each assignment of ``assignment_ids`` that has a log, with its answers."""
     starts = queries.first_starts(session, assignment_ids)
     firsts = queries.first_entries(session, assignment_ids)

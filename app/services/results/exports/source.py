@@ -33,7 +33,7 @@ class ExportOptions:
     consensus: str | None = None
 
 
-class QueryHead(NamedTuple):
+class ExportedQuery(NamedTuple):
     """A query: its number in the database, its position from 1, its id, its text."""
 
     number: int
@@ -47,7 +47,7 @@ class AssignmentRecord:
     """One assignment with its assessor; ``names`` are the ids of the query's pages by number."""
 
     study: str
-    query: QueryHead
+    query: ExportedQuery
     assessor: str
     assignment: Assignment
     names: Mapping[int, str]
@@ -101,17 +101,17 @@ class StudySource:
         self.only_query: int | None = None  # reads all queries unless one is set
         self._progress = progress
 
-    def queries(self) -> Iterator[QueryHead]:
+    def queries(self) -> Iterator[ExportedQuery]:
         """Yield the queries in order, and report progress."""
         total = queries.count_queries(self.session, self.study.id)
         rows = queries.queries_in_order(self.session, self.study.id)
         for position, (number, name, text) in enumerate(rows, start=1):
             if self.only_query in (None, number):
-                yield QueryHead(number, position, name, text)
+                yield ExportedQuery(number, position, name, text)
             self._progress("exporting", position, total)
 
     def works(
-        self, query: QueryHead, *, withdrawn: bool, tool: Tool | None
+        self, query: ExportedQuery, *, withdrawn: bool, tool: Tool | None
     ) -> list[AssignmentRecord]:
         """Return the assignments of a query, sorted by assessor, tool and round."""
         found = [
@@ -151,7 +151,7 @@ class StudySource:
         for query in self.queries():
             yield from self.with_logs(self.list_works(query))
 
-    def list_works(self, query: QueryHead) -> list[AssignmentRecord]:
+    def list_works(self, query: ExportedQuery) -> list[AssignmentRecord]:
         """Return the sessions with pairs of a query that make a list: no adjudications."""
         found = self.works(query, withdrawn=False, tool=Tool.PAIRS)
         return [work for work in found if not work.adjudicates]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from topkapi.analysis.data.exports import ConfidenceList
-from topkapi.analysis.report.schema import ConfidenceSection, ListConfidence, MeanConfidence
+from topkapi.analysis.report.schema import ConfidenceRow, ConfidenceSection, MeanConfidence
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
 from topkapi.app.services.results.reports.stored import StoredConfidence
@@ -30,7 +30,7 @@ def stored_section(
 ) -> ConfidenceSection:
     """Return the section with stored rows, as `confidence_section` would name and order them."""
     known = {each.pseudonym: each.user_id for each in source.assessors.people}
-    rows = [ListConfidence(**row) for row in stored.lists if row["assessor"] in known]
+    rows = [ConfidenceRow(**row) for row in stored.lists if row["assessor"] in known]
     queries = {name: at for at, name in enumerate(dict.fromkeys(row.query for row in rows))}
     positions = {name: source.assessors.position(user_id) for name, user_id in known.items()}
     rows.sort(key=lambda row: (queries[row.query], positions[row.assessor], row.round))
@@ -41,9 +41,9 @@ def stored_section(
     return _section([replace(row, assessor=names[row.assessor]) for row in rows])
 
 
-def list_confidence(record: ConfidenceList, assessor: str) -> ListConfidence:
+def list_confidence(record: ConfidenceList, assessor: str) -> ConfidenceRow:
     """Return the row of a list."""
-    return ListConfidence(
+    return ConfidenceRow(
         assessor=assessor,
         query=record.query,
         round=record.round,
@@ -60,12 +60,12 @@ def list_confidence(record: ConfidenceList, assessor: str) -> ListConfidence:
     )
 
 
-def _section(lists: Sequence[ListConfidence]) -> ConfidenceSection:
+def _section(lists: Sequence[ConfidenceRow]) -> ConfidenceSection:
     names = sorted({row.assessor for row in lists})
     return ConfidenceSection(tuple(lists), tuple(_mean(name, lists) for name in names))
 
 
-def _mean(name: str, lists: Sequence[ListConfidence]) -> MeanConfidence:
+def _mean(name: str, lists: Sequence[ConfidenceRow]) -> MeanConfidence:
     mine = [row for row in lists if row.assessor == name]
     return MeanConfidence(
         assessor=name,

@@ -11,7 +11,7 @@ from topkapi.app.db.queries.judging import lists as queries
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.services.judging.lists.evidence import (
-    ComparedLists,
+    ListVote,
     answers_in_study,
     as_preferences,
     grades_of,
@@ -67,7 +67,7 @@ def make_list_report(source: StudySource) -> "ListReport":
     return replace(figures, study=StudyName(study.name, study.slug))
 
 
-def _duels(session: Session, answers: list[ComparedLists]) -> "Duels":
+def _duels(session: Session, answers: list[ListVote]) -> "Duels":
     import numpy as np
 
     from topkapi.analysis.dcglearn import ANSWERS
