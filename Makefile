@@ -20,15 +20,18 @@ $(BIN)/python:
 
 # Stamps: a second run finds them newer than what they were made from, and does nothing.
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@echo "topkapi: installing libraries into $(VENV), which takes some minutes once"
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
 	@.ci/link-checkout "$(BIN)"
 	@touch $@
 
 $(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+	@echo "topkapi: installing the tools for tests into $(VENV)"
+	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
 	@touch $@
 
 static/vendor/htmx.min.js: package.json package-lock.json .ci/fetch-assets | $(BIN)/python
+	@echo "topkapi: fetching browser assets"
 	@.ci/fetch-assets "$(BIN)"
 	@touch $@
 
@@ -38,8 +41,10 @@ setup-dev: setup $(VENV)/.dev
 	@.ci/ensure-chromium
 
 run: setup
-	$(BIN)/topkapi demo --if-empty
-	$(BIN)/topkapi serve
+	@echo "topkapi: loading the demo study, unless the database has content"
+	@$(BIN)/topkapi demo --if-empty --json >/dev/null
+	@echo "topkapi: starting the server"
+	@$(BIN)/topkapi serve
 
 lint: setup $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -1,13 +1,25 @@
 """Settings: everything read from the environment, once, at start-up."""
 
+import re
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, field_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, ValidationError, field_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
+from pydantic_settings import (
+    BaseSettings,
+    EnvSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from topkapi.app.db.engine import normal_url
+
+# Names that others read: commands, the tests, and docker-compose.yml from the same .env file.
+_OTHERS = ("new_password", "domain", "memory", "test_database_url", "test_chromium")
 
 
 class Settings(BaseSettings):
@@ -16,6 +28,23 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(
         env_prefix="TOPKAPI_", env_file=".env", frozen=True, extra="ignore"
     )
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Refuse names that are no settings: a misspelt one would silently have no effect."""
+        for source in (env_settings, dotenv_settings):
+            assert isinstance(source, EnvSettingsSource)
+            _refuse_unknown(source.env_vars, list(cls.model_fields))
+        return super().settings_customise_sources(
+            settings_cls, init_settings, env_settings, dotenv_settings, file_secret_settings
+        )
 
     database_url: str = Field("sqlite:///topkapi.db", description="SQLite file or PostgreSQL.")
     secret_file: Path = Field(
@@ -28,7 +57,8 @@ class Settings(BaseSettings):
         False, description="Send cookies over https only; switch on behind an https proxy."
     )
     public_url: str = Field(
-        "", description="Where people reach this server, such as https://labels.example; for links."
+        "",
+        description="Where people reach this server, such as https://labels.example; for links.",
     )
     trusted_proxies: str = Field(
         "127.0.0.1", description="Proxies whose X-Forwarded-* headers are trusted, comma-separated."
@@ -55,6 +85,11 @@ class Settings(BaseSettings):
         "info", description="Lowest severity that is logged."
     )
 
+    @property
+    def prefix(self) -> str:
+        """The path under which people reach the server: empty, or such as `/labels`."""
+        return urlsplit(self.public_url).path
+
     @field_validator("database_url")
     @classmethod
     def _known_database(cls, value: str) -> str:
@@ -65,12 +100,35 @@ class Settings(BaseSettings):
     @classmethod
     def _whole_address(cls, value: str) -> str:
         parts = urlsplit(value.strip().rstrip("/"))
-        plain = f"{parts.scheme}://{parts.netloc}"
+        plain = f"{parts.scheme}://{parts.netloc}{parts.path}"
         if value and (
-            parts.scheme not in ("http", "https")
+            not re.fullmatch(r"(/[A-Za-z0-9_~-][A-Za-z0-9._~-]*)*", parts.path)
+            or parts.scheme not in ("http", "https")
             or not parts.hostname
             or "@" in parts.netloc
             or parts.geturl() != plain
         ):
-            raise ValueError("give only scheme and host, such as https://labels.example")
+            raise ValueError(
+                "give scheme and host, and a path if people reach the server under one, such as "
+                "https://labels.example or https://tools.example/labels"
+            )
         return plain if value else ""
+
+
+def _refuse_unknown(given: Iterable[str], known: Sequence[str]) -> None:
+    """Raise a `ValidationError` that names each unknown variable and the setting it resembles."""
+    names = (name.lower().removeprefix("topkapi_") for name in given if _is_ours(name))
+    unknown = [name for name in names if name not in (*known, *_OTHERS)]
+    if unknown:
+        problems = [InitErrorDetails(type=_no_such(name, known), loc=(name,)) for name in unknown]
+        raise ValidationError.from_exception_data("Settings", problems)
+
+
+def _is_ours(name: str) -> bool:
+    return name.lower().startswith("topkapi_")
+
+
+def _no_such(name: str, known: Sequence[str]) -> PydanticCustomError:
+    near = get_close_matches(name, known, n=1)
+    hint = f"did you mean TOPKAPI_{near[0].upper()}?" if near else "README lists the settings"
+    return PydanticCustomError("unknown", "there is no such setting; {hint}", {"hint": hint})

@@ -39,12 +39,14 @@ from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import add_error_handlers
+from topkapi.app.web.common.prefix import PrefixedApp, UnderPrefix
 from topkapi.app.web.common.received import AddressCheck
 from topkapi.app.web.common.templates import START_TEMPLATES, Static, make_templates
 from topkapi.app.web.pages import stored_pages
 from topkapi.app.web.pages.page_links import PageLinks
 from topkapi.app.web.routers import ROUTERS
 from topkapi.app.web.server.gate import Gate
+from topkapi.app.web.server.head import HeadAsGet
 from topkapi.app.web.server.headers import Headers
 from topkapi.app.web.server.logs import RequestLog, configure_logs
 from topkapi.app.web.server.openapi import describe
@@ -54,9 +56,10 @@ WARM_SECONDS = 3.0  # enough to load compiled code; the first start, which compi
 
 def create_app(settings: Settings) -> FastAPI:
     """Create the application for the database and the secret that ``settings`` name."""
-    app = FastAPI(
+    app = PrefixedApp(
         title="Topkapi",
         summary="Top-k preference labeling.",
+        servers=[{"url": settings.prefix}] if settings.prefix else None,
         openapi_url=None,  # served by `describe`, which serializes it once
         docs_url=None,
         redoc_url=None,
@@ -68,10 +71,12 @@ def create_app(settings: Settings) -> FastAPI:
     add_error_handlers(app)
     stored_pages.add_link_errors(app)
     describe(app)
+    app.add_middleware(HeadAsGet)
     app.add_middleware(Gate)
     app.add_middleware(AddressCheck)
     app.add_middleware(RequestLog)
     app.add_middleware(Headers, cookies=app.state.cookies)
+    app.add_middleware(UnderPrefix, prefix=settings.prefix)
     return app
 
 

@@ -36,23 +36,50 @@ def test_wrong_settings_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, 
 
 
 @pytest.mark.parametrize(
+    ("wrong", "meant"),
+    [
+        ("TOPKAPI_SECURE_COOKIE", "did you mean TOPKAPI_SECURE_COOKIES"),
+        ("topkapi_databse_url", "did you mean TOPKAPI_DATABASE_URL"),
+        ("TOPKAPI_COLOUR", "README lists the settings"),
+    ],
+)
+def test_a_name_that_is_no_setting_is_refused_wherever_it_is(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: str, meant: str
+) -> None:
+    (tmp_path / "env").write_text(f"{wrong}=true\nTOPKAPI_DOMAIN=labels.example\nCOLOUR=1\n")
+    with pytest.raises(ValidationError, match=meant):
+        Settings(_env_file=tmp_path / "env")
+    monkeypatch.setenv(wrong, "true")
+    with pytest.raises(ValidationError, match=meant):
+        Settings(_env_file=None)
+
+
+@pytest.mark.parametrize(
     ("given", "kept"),
     [
         ("", ""),
         ("https://labels.example/", "https://labels.example"),
         ("http://10.0.0.5:8000", "http://10.0.0.5:8000"),
+        ("https://tools.example/labels/", "https://tools.example/labels"),
     ],
 )
-def test_the_public_address_is_scheme_and_host(given: str, kept: str) -> None:
+def test_the_public_address_is_scheme_host_and_path(given: str, kept: str) -> None:
     assert Settings(public_url=given, _env_file=None).public_url == kept
 
 
 @pytest.mark.parametrize(
     "wrong",
-    ["labels.example", "ftp://a.example", "https://", "https://u:p@a.example", "http://a/b"],
+    [
+        "labels.example",
+        "ftp://a.example",
+        "https://",
+        "https://u:p@a.example",
+        "http://a/b?c",
+        "http://a/../b",
+    ],
 )
 def test_another_public_address_is_refused(wrong: str) -> None:
-    with pytest.raises(ValidationError, match="only scheme and host"):
+    with pytest.raises(ValidationError, match="give scheme and host"):
         Settings(public_url=wrong, _env_file=None)
 
 

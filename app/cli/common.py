@@ -5,37 +5,46 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
+from topkapi.app.domain.errors import NotFound
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
-    from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+    from topkapi.app.db.engine import Sessions, make_engine, make_sessions, normal_url
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 
 @contextmanager
-def open_sessions(settings: Settings | None = None) -> Iterator[Sessions]:
-    """Yield session factories on the configured database, after migrating it."""
+def open_sessions(settings: Settings | None = None, *, create: bool = False) -> Iterator[Sessions]:
+    """Yield session factories on the configured database, after migrating it.
+
+    What is not found in it is reported with its name: it may be another than was meant.
+    """
     settings = settings or Settings()
-    ensure_migrated(settings)
+    ensure_migrated(settings, create=create)
     engine = make_engine(settings.database_url)
     try:
         yield make_sessions(engine)
+    except NotFound as error:
+        raise NotFound(f"{error} The database is {_name(settings)}.") from None
     finally:
         engine.dispose()
 
 
-def ensure_migrated(settings: Settings) -> None:
+def ensure_migrated(settings: Settings, *, create: bool = False) -> None:
     """Migrate an SQLite file; raise for an outdated PostgreSQL database, which others may be
-    using.
+    using, and unless ``create`` for a file that does not exist.
     """
+    if not create:
+        require_database(settings)
     engine = make_engine(settings.database_url)
     try:
         state = migrations.revisions(engine)
@@ -55,6 +64,30 @@ def ensure_migrated(settings: Settings) -> None:
             f"the database is not migrated (at {at}, needed {state.head}): run topkapi db upgrade"
         )
     migrations.upgrade(settings.database_url)
+
+
+def require_database(settings: Settings) -> None:
+    """Raise if the database is an SQLite file that does not exist."""
+    if not database_exists(settings):
+        raise Refused(
+            f"there is no database {_name(settings)}: go to its folder, or set "
+            "TOPKAPI_DATABASE_URL; topkapi serve, demo, restore, users add and study import create "
+            "one"
+        )
+
+
+def database_exists(settings: Settings) -> bool:
+    """Return whether the file of an SQLite database exists; PostgreSQL has to be asked."""
+    url = normal_url(settings.database_url)
+    return url.get_backend_name() != "sqlite" or Path(url.database or "").exists()
+
+
+def _name(settings: Settings) -> str:
+    """Return the database's file, or its address without the password."""
+    url = normal_url(settings.database_url)
+    if url.get_backend_name() == "sqlite":
+        return str(Path(url.database or "").absolute())
+    return url.set(drivername="postgresql").render_as_string(hide_password=True)
 
 
 def say(as_json: bool, data: Any, text: str) -> None:

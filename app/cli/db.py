@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli.common import AsJson, say
+from topkapi.app.cli.common import AsJson, require_database, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
@@ -46,6 +46,7 @@ def downgrade(
     if not yes:
         raise Refused("a downgrade loses the data in newer tables: make a backup, then add --yes")
     settings = Settings()
+    require_database(settings)
     _guarded(migrations.downgrade, settings, revision)
     _report(settings, as_json)
 
@@ -54,7 +55,9 @@ def check(as_json: AsJson = False) -> None:
     """Print the database's migration; fail if it is outdated or the tables differ from the
     program.
     """
-    engine = make_engine(Settings().database_url)
+    settings = Settings()
+    require_database(settings)
+    engine = make_engine(settings.database_url)
     state = migrations.revisions(engine)
     differences = [str(change) for change in migrations.differences(engine)]
     engine.dispose()

@@ -26,7 +26,7 @@ def demo_command(
     as_json: AsJson = False,
 ) -> None:
     """Load the demo study and its accounts, and print how to sign in on this machine."""
-    with open_sessions() as sessions, sessions.write.begin() as session:
+    with open_sessions(create=True) as sessions, sessions.write.begin() as session:
         if if_empty and not is_empty(session):
             found = sign_ins(session)
             what = "the database is not empty; nothing was loaded"

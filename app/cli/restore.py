@@ -28,7 +28,7 @@ def restore(
 ) -> None:
     """Fill an empty SQLite or PostgreSQL database from a backup of either."""
     settings = Settings()
-    ensure_migrated(settings)
+    ensure_migrated(settings, create=True)
     engine = make_engine(settings.database_url)
     try:
         rows = read_backup(engine, migrations.head_revision(), path)

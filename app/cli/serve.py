@@ -20,6 +20,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
     from topkapi.app.secret import load_secret
     from topkapi.app.services.importing.portions import finish_interrupted
+    from topkapi.app.web.server import processes
 
 
 def register(cli: typer.Typer) -> None:
@@ -39,49 +40,38 @@ def serve(
     ] = True,
 ) -> None:
     """Serve the pages and the API. SQLite is migrated automatically; migrate PostgreSQL first."""
-    import uvicorn
-
     settings = Settings()
     require_assets()
     host, port = host or settings.host, port or settings.port
     load_secret(settings.secret_file)
-    ensure_migrated(settings)
-    _refuse_taken_port(host, port)
-    with open_sessions(settings) as sessions:
-        finish_interrupted(sessions)
-    _greet(settings, host, port)
-    with working_beside() if work else nullcontext():
-        uvicorn.run(
-            "topkapi.app.main:app_from_environment",
-            factory=True,
-            host=host,
-            port=port,
-            workers=workers or settings.workers,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            proxy_headers=True,
-            forwarded_allow_ips=settings.trusted_proxies,
-            timeout_graceful_shutdown=5,
-            timeout_worker_healthcheck=30,
-            http="topkapi.app.web.server.protocol:BoundedProtocol",
-            ws="none",
-        )
+    with _listening(host, port) as listener:
+        ensure_migrated(settings, create=True)
+        with open_sessions(settings) as sessions:
+            finish_interrupted(sessions)
+        _greet(settings, host, listener.getsockname()[1])
+        with working_beside() if work else nullcontext():
+            processes.run(
+                listener,
+                workers=workers or settings.workers,
+                trusted_proxies=settings.trusted_proxies,
+            )
 
 
-def _refuse_taken_port(host: str, port: int) -> None:
+def _listening(host: str, port: int) -> socket.socket:
+    """Return a listening socket; who connects before the server has started waits for it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family) as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, port))
-        except OSError as error:
-            raise Refused(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+    try:
+        return socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise Refused(f"cannot listen on {host}, port {port}: {error.strerror}") from None
 
 
 def _greet(settings: Settings, host: str, port: int) -> None:
     shown = "localhost" if host in ("127.0.0.1", "0.0.0.0", "::", "::1") else host
-    typer.echo(f"Topkapi is at http://{shown}:{port} (Ctrl-C stops it)")
+    public = f", for others at {settings.public_url}" if settings.public_url else ""
+    typer.echo(
+        f"Topkapi listens at http://{shown}:{port}{settings.prefix}{public} (Ctrl-C stops it)"
+    )
     with open_sessions(settings) as sessions, sessions.read() as session:
         people, empty = demo_users(session), not any_users(session)
     if empty:

@@ -67,7 +67,7 @@ def add(
     pipe.
     """
     chosen = _new_password()
-    with open_sessions() as sessions, sessions.write.begin() as session:
+    with open_sessions(create=True) as sessions, sessions.write.begin() as session:
         user = accounts.create_user(session, email=email, name=name, role=role, password=chosen)
     say(as_json, _facts(user), f"{user.email} added as {user.role}")
 
@@ -142,7 +142,7 @@ def invite(
         raise Refused("give either an e-mail address or a file with --csv")
     settings = Settings()
     base = (base_url or settings.public_url or f"http://localhost:{settings.port}").rstrip("/")
-    with open_sessions(settings) as sessions, sessions.write.begin() as session:
+    with open_sessions(settings, create=True) as sessions, sessions.write.begin() as session:
         if email is not None:
             facts = _invited(session, email, name, role, base)
             say(as_json, facts, facts["url"])

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import make_url, select
 
 from topkapi.app.cli import COMMANDS, main
 from topkapi.app.db import migrations
@@ -71,6 +71,39 @@ def test_every_help_has_an_example(run: Runner, arguments: tuple[str, ...]) -> N
     shown = run(*arguments, "--help")
     assert shown.code == 0
     assert "Example: " in shown.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "study list",
+        "study progress garden",
+        "users list",
+        "users token ansa@lehto.example",
+        "export garden qrels",
+        "report garden",
+        "systems list garden",
+        "backup all.zip",
+        "db check",
+        "db downgrade base --yes",
+    ],
+)
+def test_a_command_that_needs_a_database_creates_none(
+    run: Runner, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, arguments: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = run.refused(*arguments.split())
+    assert f"there is no database {tmp_path / 'topkapi.db'}: " in said
+    assert "TOPKAPI_DATABASE_URL" in said
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_is_not_found_is_reported_with_the_database(run: Runner, database: str) -> None:
+    named = make_url(database)
+    for arguments in (("study", "progress", "none"), ("users", "disable", "no@one.example")):
+        said = run.refused(*arguments)
+        assert f"The database is {named.database}." in said or f"@{named.host}" in said
+        assert not named.password or named.password not in said
 
 
 def test_people_are_added_listed_and_disabled(run: Runner, database: str) -> None:
@@ -174,6 +207,7 @@ def test_only_sqlite_is_migrated_unasked(
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", empty_database_url)
     if empty_database_url.startswith("sqlite"):
+        Path(make_url(empty_database_url).database or "").touch()
         assert run("users", "list").out == "no accounts yet\n"
     else:
         assert "run topkapi db upgrade" in run.refused("users", "list")

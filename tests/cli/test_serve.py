@@ -1,5 +1,7 @@
 import json
 import os
+import pty
+import re
 import signal
 import socket
 import sqlite3
@@ -7,7 +9,7 @@ import subprocess
 import sys
 import time
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -34,6 +36,28 @@ def test_the_real_server_answers_and_logs_json(live_server: LiveServer) -> None:
     assert any("Application shutdown complete" in line for line in lines)
     requests = [json.loads(line) for line in lines if '"topkapi.requests"' in line]
     assert {"path": "/sign-in", "status": 200}.items() <= requests[-1].items()
+
+
+def test_a_terminal_shows_the_address_and_plain_lines(sqlite_url: str, tmp_path: Path) -> None:
+    ours, its = pty.openpty()
+
+    def start(
+        arguments: Sequence[str], environment: dict[str, str], _log: Path
+    ) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-c", "from topkapi.app.cli import main; main()", *arguments]
+        return subprocess.Popen(command, env=environment, stdout=its, stderr=its)
+
+    shown = ""
+    with serving(sqlite_url, tmp_path, start=start) as server:
+        assert httpx.get(f"{server.url}/healthz").status_code == 200
+        while "/healthz" not in shown:
+            shown += os.read(ours, 10_000).decode()
+    os.close(ours)
+    os.close(its)
+    lines = shown.splitlines()
+    assert lines[0].startswith(f"Topkapi listens at {server.url} (")
+    assert not any(line.startswith("{") for line in lines)
+    assert any(re.fullmatch(r"\d\d:\d\d:\d\d GET /healthz 200 \d+ ms", line) for line in lines)
 
 
 def test_an_sqlite_file_is_made_at_the_first_start_and_outlives_a_kill(
@@ -180,6 +204,36 @@ def test_a_killed_worker_is_started_again_and_its_job_ends(sqlite_url: str, tmp_
                 return session.get_one(Job, second).state is JobState.DONE
 
         within(60, done, "the last worker runs no jobs")
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sigterm_closes_the_door_at_once_and_answers_who_is_inside(
+    sqlite_url: str, tmp_path: Path, workers: str
+) -> None:
+    with serving(sqlite_url, tmp_path, workers=workers) as server:
+        address = ("127.0.0.1", int(server.url.rsplit(":", 1)[1]))
+        with socket.create_connection(address, timeout=30) as inside:
+            head = "POST /sign-in HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4\r\n"
+            form = "Content-Type: application/x-www-form-urlencoded\r\n\r\n"
+            inside.sendall((head + form + "a=").encode())
+            assert httpx.get(f"{server.url}/healthz").status_code == 200
+            server.process.terminate()
+            within(20, lambda: is_refused(address), "the server still accepts connections")
+            assert server.process.poll() is None
+            inside.sendall(b"1&")
+            assert inside.recv(1000).startswith(b"HTTP/1.1 4")
+        assert server.process.wait(timeout=30) in (0, -signal.SIGTERM)
+
+
+def is_refused(address: tuple[str, int]) -> bool:
+    """Return whether nobody listens; a connection that is accepted gets an answer."""
+    try:
+        with socket.create_connection(address, timeout=10) as client:
+            client.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+            assert client.recv(10)
+            return False
+    except ConnectionRefusedError:
+        return True
 
 
 def test_a_taken_port_is_said_in_one_line(sqlite_url: str, tmp_path: Path) -> None:

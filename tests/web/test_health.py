@@ -23,6 +23,21 @@ def test_up_and_ready(client: httpx.Client) -> None:
     assert (answer["status"], answer["jobs"]["state"]) == ("ready", "idle")
 
 
+@pytest.mark.parametrize(
+    "path", ["/healthz", "/readyz", "/sign-in", "/", "/api/v1/openapi.json", "/static/css/app.css"]
+)
+def test_head_is_answered_as_get_without_the_body(client: httpx.Client, path: str) -> None:
+    whole, head = client.get(path), client.head(path)
+    assert head.status_code == whole.status_code != 405
+    assert head.headers.get("content-length") == whole.headers.get("content-length")
+    assert head.headers.get("content-type") == whole.headers.get("content-type")
+    assert not head.content
+
+
+def test_head_is_refused_where_there_is_no_get(client: httpx.Client) -> None:
+    assert client.head("/sign-out").status_code == client.get("/sign-out").status_code == 405
+
+
 @pytest.mark.both
 def test_jobs_that_no_worker_takes_are_reported_but_do_not_make_the_server_unready(
     client: httpx.Client, sessions: Sessions

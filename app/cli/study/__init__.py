@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from topkapi.app.cli.bars import late_bar
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.common import AsJson, database_exists, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study import steering, work
 
 if TYPE_CHECKING or RUNNING:
+    from topkapi.app.config import Settings
+    from topkapi.app.db.engine import Sessions
     from topkapi.app.db.queries.studies.studies import studies_with_counts
     from topkapi.app.services.importing import (
         EditPolicy,
@@ -106,7 +111,7 @@ def import_command(
 
 
 def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
-    with open_sessions() as sessions, sessions.write() as session:
+    with _sessions_for(dry_run=dry_run) as sessions, sessions.write() as session:
         report = read_copy(session, path, slug=slug)
         if dry_run:
             session.rollback()
@@ -117,17 +122,33 @@ def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
 
 def _preview(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportReport:
     with (
-        open_sessions() as sessions,
-        late_bar() as bar,
         open_source(path) as source,
+        _sessions_for(dry_run=True) as sessions,
+        late_bar() as bar,
         sessions.read() as session,
     ):
         return preview_study(session, source, options=options, policy=policy, progress=bar)
 
 
 def _import(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportReport:
-    with open_sessions() as sessions, late_bar() as bar, open_source(path) as source:
+    with (
+        open_source(path) as source,
+        _sessions_for(dry_run=False) as sessions,
+        late_bar() as bar,
+    ):
         return import_and_commit(sessions, source, options=options, policy=policy, progress=bar)
+
+
+@contextmanager
+def _sessions_for(*, dry_run: bool) -> Iterator[Sessions]:
+    """Yield sessions for an import; a dry run without a database gets one that is thrown away."""
+    settings = Settings()
+    with TemporaryDirectory() as folder:
+        if dry_run and not database_exists(settings):
+            url = f"sqlite:///{folder}/empty.db"
+            settings = settings.model_copy(update={"database_url": url})
+        with open_sessions(settings, create=True) as sessions:
+            yield sessions
 
 
 def list_command(as_json: AsJson = False) -> None:

@@ -12,6 +12,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from topkapi.app.services.accounts.sign_in import Device
+from topkapi.app.web.common.prefix import prefix
 
 DEVICE_COOKIE = "topkapi_device"
 _MOST = 10  # most recent people remembered per browser
@@ -42,7 +43,7 @@ class Devices:
             DEVICE_COOKIE,
             str(value),
             max_age=_SECONDS,
-            path="/",
+            path=prefix() or "/",
             httponly=True,
             samesite="lax",
             secure=self._secure,

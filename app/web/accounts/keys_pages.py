@@ -11,7 +11,7 @@ from topkapi.app.domain.shortcuts import ACTIONS, KEYS, chosen_keys, keys_of
 from topkapi.app.web.access.deps import CurrentUser
 from topkapi.app.web.accounts.forms import KeysForm
 from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.links import local_path
+from topkapi.app.web.common.links import landing, local_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import KeysView
 
@@ -32,7 +32,7 @@ def post_keys(request: Request, user: CurrentUser, form: Annotated[KeysForm, For
         user.keys = chosen_keys(wanted) or None
     except Invalid as refusal:
         return _show(request, keys_of(wanted), form.next, refusal)
-    return RedirectResponse(form.next, status_code=303)
+    return RedirectResponse(landing(request, form.next), status_code=303)
 
 
 def _show(

@@ -23,6 +23,7 @@ from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.accounts.forms import SignInForm
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.links import landing
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView, SignInView
 from topkapi.app.web.common.visitors import visitor_of
@@ -79,7 +80,7 @@ def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Respo
     except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
         return _show(request, form, refusal)
     cookies: Cookies = request.app.state.cookies
-    response = RedirectResponse(form.next, status_code=303)
+    response = RedirectResponse(landing(request, form.next), status_code=303)
     cookies.set_session(response, cookies.session_token(user))
     devices.remember(request, response, user.id)
     return response

@@ -16,6 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from topkapi.app.db.models import User
+from topkapi.app.web.common.prefix import prefix
 
 SESSION_COOKIE = "topkapi_session"
 VISITOR_COOKIE = "topkapi_visitor"
@@ -100,7 +101,7 @@ class Cookies:
 
     def clear_session(self, response: Response) -> None:
         """Delete the session cookie."""
-        response.delete_cookie(SESSION_COOKIE, path="/", httponly=True, samesite="lax")
+        response.delete_cookie(SESSION_COOKIE, path=prefix() or "/", httponly=True, samesite="lax")
 
     def csrf_token(self, nonce: str) -> str:
         """Return the CSRF token for forms of the session or visitor with this nonce."""
@@ -117,7 +118,7 @@ class Cookies:
             name,
             value,
             max_age=max_age,
-            path="/",
+            path=prefix() or "/",
             httponly=True,
             samesite="lax",
             secure=self._secure,

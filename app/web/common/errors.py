@@ -22,6 +22,7 @@ from topkapi.app.web.common import htmx
 from topkapi.app.web.common.busy import RETRY_SECONDS, Busy
 from topkapi.app.web.common.cookies import SESSION_COOKIE
 from topkapi.app.web.common.links import local_path
+from topkapi.app.web.common.prefix import route_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.visitors import is_api
 
@@ -210,10 +211,10 @@ def _wanted(request: Request) -> str:
     """Return where to go after the sign-in: the page asked for, or the one that sent a form."""
     if htmx.wants_fragment(request):
         return local_path(htmx.current_path(request))
-    path: str = request.scope["path"]
     query = request.scope["query_string"].decode("latin-1")
-    if request.method != "GET" or path == "/":
+    if request.method != "GET" or route_path(request.scope) == "/":
         return "/"
+    path: str = request.scope["path"]
     return path + (f"?{query}" if query else "")
 
 

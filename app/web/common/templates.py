@@ -18,6 +18,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
 from topkapi.app.web.common.formats import FILTERS
+from topkapi.app.web.common.prefix import prefix, route_path
 
 START_TEMPLATES = (  # of the pages that people meet first
     *("base.html", "_bar.html", "_macros.html", "_admin.html", "accounts/sign_in.html"),
@@ -85,7 +86,7 @@ def _text(request: Request, name: str, view: object, nonce: str) -> str:
     context: dict[str, Any] = {
         "view": view,
         "user": getattr(request.state, "user", None),
-        "path": request.scope["path"],
+        "path": route_path(request.scope),
         "url_for": lambda name, **values: str(request.app.url_path_for(name, **values)),
         "csrf_field": CSRF_FIELD,
         "csrf_token": token,
@@ -106,7 +107,7 @@ def _nonce(request: Request, cookies: Cookies) -> tuple[str, bool]:
 def static_url(path: str) -> str:
     """Return the address of a static file with a digest of its content, for caching."""
     file = asset_dir("static") / path
-    return f"/static/{path}?v={_digest(file, file.stat().st_mtime_ns)}"
+    return f"{prefix()}/static/{path}?v={_digest(file, file.stat().st_mtime_ns)}"
 
 
 @cache

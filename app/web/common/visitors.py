@@ -5,6 +5,7 @@ from ipaddress import ip_address
 from starlette.requests import Request
 
 from topkapi.app.services.accounts.sign_in import Visitor
+from topkapi.app.web.common.prefix import route_path
 
 _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 
@@ -39,4 +40,4 @@ def _is_loopback(address: str) -> bool:
 
 def is_api(request: Request) -> bool:
     """Return whether this is an API request, which has a token; pages use a cookie."""
-    return str(request.scope["path"]).startswith("/api/")
+    return route_path(request.scope).startswith("/api/")

@@ -13,6 +13,8 @@ from urllib.parse import quote
 
 from itsdangerous import BadData, URLSafeSerializer
 
+from topkapi.app.web.common.prefix import prefix
+
 CLOCK_SKEW = 300  # seconds by which the clocks of hosts may differ
 Theme = Literal["auto", "light", "dark"]
 _CACHED_LINKS = 4096  # half a kilobyte each; a question has up to a dozen, mostly cached ones
@@ -53,7 +55,7 @@ class PageLinks:
         """
         step = max(1, self._seconds // 4)
         until = int(time.time()) // step * step + self._seconds + step
-        return self._signed(link, path, until)
+        return prefix() + self._signed(link, path, until)
 
     def _sign(self, link: PageLink, path: str, until: int) -> str:
         token = self._serializer.dumps([*astuple(link), until])

@@ -127,7 +127,7 @@ def get_list_report(
 
 
 def _query_page(request: Request, slug: str, query_id: int) -> str:
-    return request.url_for("get_query_results", slug=slug, query_id=query_id).path
+    return str(request.app.url_path_for("get_query_results", slug=slug, query_id=query_id))
 
 
 def _report(

@@ -29,6 +29,7 @@ from topkapi.app.web.common.errors import (
     show_busy_database,
     show_http_error,
 )
+from topkapi.app.web.common.prefix import route_path
 from topkapi.app.web.server.body_limits import BodyLimit, is_for_visitors, limit_of
 
 IDLE_SECONDS = 30.0  # without a byte while a large body arrives
@@ -59,7 +60,7 @@ class Gate:
 
 async def _bounded_receive(request: Request, receive: Receive) -> Receive:
     """Check the sender; return a ``receive`` that bounds the body in size and time."""
-    path = request.scope["path"]
+    path = route_path(request.scope)
     limit = limit_of(path)
     if not is_for_visitors(path):
         await admit(request)

@@ -1,4 +1,4 @@
-"""The log: one JSON object per line, one line per request, no secrets.
+"""The log: one JSON object per line, one line per request, no secrets; plain lines on a terminal.
 
 A request is logged with the template of its path, so that neither tokens in links nor ids of people
 are logged.
@@ -10,6 +10,7 @@ import re
 import secrets
 import sys
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -42,6 +43,30 @@ class JsonLines(logging.Formatter):
         return _encode(line)
 
 
+class PlainLines(logging.Formatter):
+    """A log record as a line for people: time, severity unless it is routine, message, fields."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Format the record; its traceback follows on lines of its own."""
+        time_of_day = datetime.fromtimestamp(record.created).strftime("%H:%M:%S")
+        severity = [] if record.levelno <= logging.INFO else [record.levelname.lower()]
+        fields = getattr(record, "fields", {})
+        said = _request_line(fields) if "method" in fields else [record.getMessage()]
+        others = [f"{name}={value}" for name, value in fields.items() if "method" not in fields]
+        line = " ".join([time_of_day, *severity, *said, *others])
+        if record.exc_info:
+            text = self.formatException(record.exc_info)
+            line += "\n" + _without_values(text, record.exc_info[1])
+        return line
+
+
+def _request_line(fields: Mapping[str, Any]) -> list[str]:
+    return [
+        *(str(fields["method"]), str(fields["path"] or "(no such address)")),
+        *(str(fields["status"]), f"{fields['ms']:.0f} ms"),
+    ]
+
+
 def _without_values(text: str, error: BaseException | None) -> str:
     """Replace PostgreSQL's details, which may hold an e-mail address, by its primary message."""
     while error is not None:
@@ -53,9 +78,9 @@ def _without_values(text: str, error: BaseException | None) -> str:
 
 
 def configure_logs(level: str) -> None:
-    """Send every log of this process to standard error as JSON lines."""
+    """Send every log of this process to standard error: JSON, but plain lines on a terminal."""
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(JsonLines())
+    handler.setFormatter(PlainLines() if sys.stderr.isatty() else JsonLines())
     logging.basicConfig(level=level.upper(), handlers=[handler], force=True)
     # A line has none of these, and to look them up takes as long as to write it.
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
