@@ -120,7 +120,10 @@ def _refuse_unknown(given: Iterable[str], known: Sequence[str]) -> None:
     names = (name.lower().removeprefix("topkapi_") for name in given if _is_ours(name))
     unknown = [name for name in names if name not in (*known, *_OTHERS)]
     if unknown:
-        problems = [InitErrorDetails(type=_no_such(name, known), loc=(name,)) for name in unknown]
+        problems = [
+            InitErrorDetails(type=_no_such(name, known), loc=(name,), input=name)
+            for name in unknown
+        ]
         raise ValidationError.from_exception_data("Settings", problems)
 
 
