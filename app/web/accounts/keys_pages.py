@@ -10,10 +10,10 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.shortcuts import ACTIONS, KEYS, chosen_keys, keys_of
 from topkapi.app.web.access.deps import CurrentUser
 from topkapi.app.web.accounts.forms import KeysForm
+from topkapi.app.web.accounts.views import KeysView
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import landing, local_path
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import KeysView
 
 router = APIRouter(include_in_schema=False)
 

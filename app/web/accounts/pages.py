@@ -21,11 +21,12 @@ from topkapi.app.web.access.deps import CurrentUser, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.accounts.forms import SignInForm
+from topkapi.app.web.accounts.views import SignInView
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import landing
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import PersonView, SignInView
+from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.common.visitors import visitor_of
 
 router = APIRouter(include_in_schema=False)

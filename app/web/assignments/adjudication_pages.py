@@ -17,12 +17,11 @@ from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyAdmin
+from topkapi.app.web.assignments.forms import AdjudicationForm
 from topkapi.app.web.assignments.views import AdjudicationView
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import PersonView
-from topkapi.app.web.people.forms import AdjudicationForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import PersonView, Refusal
 from topkapi.app.web.studies.pages import Slug, study_head
 
 router = APIRouter(prefix="/studies/{slug}/adjudication", include_in_schema=False)

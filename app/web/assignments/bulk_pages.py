@@ -12,8 +12,8 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import bulk, voiding
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.assignments.forms import BulkForm
 from topkapi.app.web.assignments.work_pages import show_list, work_url
-from topkapi.app.web.people.forms import BulkForm
 from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)

@@ -13,11 +13,11 @@ from topkapi.app.services.assignments.gaps import fill_gaps
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.assignments.forms import PeopleForm, RebalanceForm
 from topkapi.app.web.assignments.pages import done, view_after_refusal
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import PeopleForm, RebalanceForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)

@@ -20,11 +20,12 @@ from topkapi.app.services.assignments.preview import Preview, preview
 from topkapi.app.services.assignments.rebalancing import plan_rebalancing
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.assignments.forms import OneForm, RotationForm
 from topkapi.app.web.assignments.views import AssignView, PersonChoice
 from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.received import PersonId
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import OneForm, PersonId, RotationForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.pages import Slug, study_head
 
 router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)

@@ -12,9 +12,9 @@ from topkapi.app.services.assignments.csv_file import CsvProblem
 from topkapi.app.services.assignments.gaps import Filling
 from topkapi.app.services.assignments.preview import Grid, Preview
 from topkapi.app.services.assignments.rebalancing import Rebalancing
+from topkapi.app.web.assignments.forms import OneForm
 from topkapi.app.web.common.paging import Choices, Paging
-from topkapi.app.web.people.forms import OneForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.views import StudyHead
 
 WIDEST_GRID = 16

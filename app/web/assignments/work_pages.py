@@ -14,14 +14,14 @@ from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.assignments.forms import BulkForm, ReassignForm
 from topkapi.app.web.assignments.views import AssignmentRow, WorkListView
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.formats import counted
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import BulkForm, ReassignForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.pages import Slug, study_head
 
 router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)

@@ -1,15 +1,48 @@
 """The audit log: what was done, by whom, to what."""
 
-from typing import Annotated
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Self
 
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from topkapi.app.db.models import AuditEvent
 from topkapi.app.db.queries import audit as queries
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.views import AuditRow, AuditView
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """An administrative action; ``person`` is None for the command line."""
+
+    at: datetime
+    person: str | None
+    action: str
+    subject: str
+    detail: Mapping[str, object]
+
+    @classmethod
+    def of(cls, event: AuditEvent) -> Self:
+        """Copy the event with the name of its actor."""
+        person = None if event.user is None else event.user.name
+        return cls(event.at, person, event.action, event.subject, event.detail)
+
+
+@dataclass(frozen=True, slots=True)
+class AuditView:
+    """A page of the audit log; ``people`` are ids and names of those who acted."""
+
+    events: Sequence[AuditRow]
+    people: Sequence[tuple[int, str]]
+    actions: Sequence[str]
+    paging: Paging
+    choices: Choices
+    values: Mapping[str, object]
+
 
 router = APIRouter(prefix="/audit", include_in_schema=False)
 SIZE = 50

@@ -96,3 +96,9 @@ def _field_with_nul(scope: Scope) -> str | None:
         return next((name for name, value in pairs if "\0" in value), "The address")
     named = (name for name, value in scope["headers"] if b"\0" in value)
     return next((f"The header {name.decode('latin-1')}" for name in named), None)
+
+
+PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+Line = Annotated[str, Field(max_length=400)]

@@ -1,15 +1,12 @@
-"""Views: frozen dataclasses that templates read, one per page."""
+"""Views that several features share: the signed-in person, and the refusal of a form."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.accounts import Account
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.judging.completion import Completion
-from topkapi.app.services.judging.queue import DoneToday, Queue, QueueItem
-from topkapi.app.web.common.paging import Choices, Paging, offset_of
+from topkapi.app.domain.errors import AppError
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,49 +25,13 @@ class PersonView:
 
 
 @dataclass(frozen=True, slots=True)
-class SignInView:
-    """The sign-in page: the e-mail address entered, the error, and the redirect target.
+class Refusal:
+    """Why a form was refused, and the field it concerns."""
 
-    ``notice`` explains ``reason``, why a person who was signed in has to do it again.
-    """
+    message: str
+    field: str | None = None
 
-    email: str
-    next: str
-    reason: str
-    notice: str | None
-    error: str | None
-    demo_accounts: Sequence[PersonView]
-    demo_password: str
-    no_accounts: bool = False
-    asks_code: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class KeysView:
-    """A person's keys: name, label and key of each action, and the keys to choose from."""
-
-    rows: Sequence[tuple[str, str, str]]
-    keys: Sequence[str]
-    next: str
-    error: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class QueueView:
-    """The assessor's queue; the table shows one page of it.
-
-    ``completion`` ends the part of a crowd worker who has finished everything; ``trainings`` are
-    slug and name of the studies whose training comes first.
-    """
-
-    queue: Queue
-    paging: Paging
-    choices: Choices
-    today: DoneToday
-    completion: Completion | None = None
-    trainings: Sequence[tuple[str, str]] = ()
-
-    @property
-    def shown(self) -> tuple[QueueItem, ...]:
-        """The assignments on this page of the table."""
-        return self.queue.works[offset_of(self.paging.number, self.paging.size) : self.paging.last]
+    @classmethod
+    def of(cls, error: AppError) -> "Refusal":
+        """Return the message and field of ``error``."""
+        return cls(str(error), getattr(error, "field", None))

@@ -8,8 +8,8 @@ from typing import Self
 from topkapi.app.db.models import EntryLink
 from topkapi.app.domain.crowds import PARAMETERS, Platform
 from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.crowds.forms import LinkForm
-from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.views import StudyHead
 
 PLATFORM_NAMES: Mapping[Platform, str] = {

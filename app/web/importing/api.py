@@ -1,21 +1,15 @@
-"""API of studies: import whole or refuse whole; change, archive, copy, delete."""
+"""API of imports: a study is imported whole or refused whole."""
 
 from asyncio import wrap_future
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
-from topkapi.app.services.studies import edit_study, lifecycle
-from topkapi.app.web.access.deps import ApiAdmin, SessionDep
-from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
-from topkapi.app.web.common.received import Body
 from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
-from topkapi.app.web.studies.api_models import Slug
-from topkapi.app.web.studies.deletion_pages import copy_response
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 _BINARY = {"schema": {"type": "string", "format": "binary"}}
@@ -36,9 +30,6 @@ STUDY_BODY: dict[str, Any] = {
             "multipart/form-data": _FORM,
         },
     }
-}
-ZIP: dict[int | str, dict[str, Any]] = {
-    200: {"description": "A zip of JSON Lines.", "content": {"application/zip": _BINARY}}
 }
 
 
@@ -73,6 +64,7 @@ class ImportOut(BaseModel):
     new_documents: int
     new_candidates: int
     unused_documents: int
+    practice: int
     read_from: dict[str, str]
     ignored: list[str]
     edits: list[EditOut]
@@ -84,30 +76,6 @@ class ImportOut(BaseModel):
     def of(cls, report: ImportReport) -> "ImportOut":
         """Return the response for ``report``."""
         return cls.model_validate(report.as_json())
-
-
-class StudyChange(Body):
-    """The fields to change; omitted fields stay as they are."""
-
-    archived: bool | None = None
-    name: str | None = None
-    guidelines: str | None = None
-    settings: dict[str, Any] | None = Field(
-        None, description="Some settings by name; once work is assigned most are fixed."
-    )
-
-
-class StudyState(BaseModel):
-    """Whether the study is archived."""
-
-    slug: str
-    archived: bool
-
-
-class DeletedOut(BaseModel):
-    """The number of deleted rows per table."""
-
-    rows: dict[str, int]
 
 
 @router.post(
@@ -160,43 +128,3 @@ async def post_study(
         path.unlink(missing_ok=True)
     response.status_code = 200 if dry_run else 201
     return ImportOut.of(report)
-
-
-@router.patch("/{slug}")
-def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChange) -> StudyState:
-    """Change name, guidelines or settings; archive or unarchive the study."""
-    study = lifecycle.required_study(session, slug)
-    edit_study.change_study(
-        session,
-        study,
-        name=body.name,
-        guidelines=body.guidelines,
-        settings=body.settings,
-        actor_id=user.id,
-    )
-    if body.archived is True:
-        lifecycle.archive(session, study, actor_id=user.id)
-    if body.archived is False:
-        lifecycle.unarchive(session, study, actor_id=user.id)
-    return StudyState(slug=study.slug, archived=study.archived_at is not None)
-
-
-@router.post("/{slug}/copy", response_class=Response, responses=ZIP)
-def post_study_copy(
-    request: Request, user: EarlyApiAdmin, _place: ExportPlace, slug: Slug
-) -> Response:
-    """Download a full copy of the study, every row and every page; a deletion requires one."""
-    return copy_response(request.app.state.sessions, slug, user.id)
-
-
-@router.delete("/{slug}")
-def delete_study(
-    session: SessionDep,
-    user: ApiAdmin,
-    slug: Slug,
-    confirm: Annotated[str, Query(max_length=100, description="The slug once more.")],
-) -> DeletedOut:
-    """Delete an archived study whose judgments are in a full copy."""
-    study = lifecycle.required_study(session, slug)
-    rows = lifecycle.delete_study(session, study, confirm=confirm, actor_id=user.id)
-    return DeletedOut(rows=rows)

@@ -1,5 +1,7 @@
 """Importing in the browser: upload a study, review what was read, confirm."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Request
@@ -15,8 +17,26 @@ from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.importing.uploads import RECEIVING, Runner, options_in, receive
-from topkapi.app.web.people.views import ImportsView, ImportView, Refusal
+
+
+@dataclass(frozen=True, slots=True)
+class ImportsView:
+    """The upload form of a study, with the accepted names of fields and the settings."""
+
+    largest: str
+    names: Mapping[str, Mapping[str, Sequence[str]]]
+    settings: Sequence[str]
+    refusal: Refusal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ImportView:
+    """The state of an upload."""
+
+    upload: Upload
+
 
 router = APIRouter(prefix="/imports", include_in_schema=False)
 CHOICE = "edit."  # before the name of an edited field

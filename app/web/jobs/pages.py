@@ -26,10 +26,10 @@ from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.api import Name
 from topkapi.app.web.jobs.comparison_views import ComparisonView, NumberedQuery, comparison_view
 from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
-from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)

@@ -9,8 +9,8 @@ from topkapi.app.db.models import Job
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
 from topkapi.app.services.jobs.store import is_held
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.comparison_views import TRUTHS, ComparisonView
-from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.views import StudyHead
 
 KINDS = {

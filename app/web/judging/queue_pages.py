@@ -1,6 +1,8 @@
 """The assessor's queue."""
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -9,13 +11,40 @@ from starlette.responses import Response
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import User
-from topkapi.app.services.judging.completion import completion_of
-from topkapi.app.services.judging.queue import done_today, queue_of_user
+from topkapi.app.services.judging.completion import Completion, completion_of
+from topkapi.app.services.judging.queue import (
+    DoneToday,
+    Queue,
+    QueueItem,
+    done_today,
+    queue_of_user,
+)
 from topkapi.app.services.training.trainings import open_trainings
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
-from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging
+from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import QueueView
+
+
+@dataclass(frozen=True, slots=True)
+class QueueView:
+    """The assessor's queue; the table shows one page of it.
+
+    ``completion`` ends the part of a crowd worker who has finished everything; ``trainings`` are
+    slug and name of the studies whose training comes first.
+    """
+
+    queue: Queue
+    paging: Paging
+    choices: Choices
+    today: DoneToday
+    completion: Completion | None = None
+    trainings: Sequence[tuple[str, str]] = ()
+
+    @property
+    def shown(self) -> tuple[QueueItem, ...]:
+        """The assignments on this page of the table."""
+        return self.queue.works[offset_of(self.paging.number, self.paging.size) : self.paging.last]
+
 
 router = APIRouter(include_in_schema=False)
 SIZE = 100

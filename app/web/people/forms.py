@@ -1,14 +1,11 @@
-"""Forms of the administration pages."""
+"""Forms of the pages about people."""
 
-from typing import Annotated, Literal
+from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
-from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope, Tool
-from topkapi.app.web.common.received import Received
-
-PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
-Line = Annotated[str, Field(max_length=400)]
+from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope
+from topkapi.app.web.common.received import Line, Received
 
 
 class InviteForm(Received):
@@ -23,13 +20,6 @@ class RoleForm(Received):
     """The new role."""
 
     role: Role
-
-
-class AccessForm(Received):
-    """A researcher, and whether they may read the study."""
-
-    person: PersonId
-    given: bool = False
 
 
 Days = Annotated[
@@ -50,85 +40,3 @@ class AcceptForm(Received):
 
     name: Line = ""
     password: Annotated[str, Field(max_length=10_000)] = ""
-
-
-class RotationForm(Received):
-    """The rotation as it was previewed: people in order, rounds and seed."""
-
-    people: list[PersonId] = Field(default_factory=list)
-    rounds: int = Field(1, ge=1, le=10_000)
-    seed: Line = ""
-    lists: bool = False
-
-    @field_validator("seed")
-    @classmethod
-    def _trim(cls, value: str) -> str:
-        return value.strip()
-
-
-class PeopleForm(Received):
-    """The selected people, in order."""
-
-    people: list[PersonId] = Field(default_factory=list)
-
-
-class RebalanceForm(PeopleForm):
-    """The selected people, and the digest of the plan that was shown."""
-
-    digest: Line = ""
-
-
-class BulkForm(Received):
-    """Selected work, or all that the filters match, and what to do with it."""
-
-    ids: list[PersonId] = Field(default_factory=list)
-    all: bool = False
-    search: Line = ""
-    tool: Tool | None = None
-    state: Line = ""
-    act: Literal["withdraw", "reassign", "void", "restore", "undo"] = "withdraw"
-    confirmed: bool = False
-    email: Line = ""
-    reason: Annotated[str, Field(max_length=1000)] = ""
-    next: Annotated[str, Field(max_length=1000)] = ""
-
-    @field_validator("tool", mode="before")
-    @classmethod
-    def _any(cls, value: object) -> object:
-        return value or None
-
-
-class OneForm(Received):
-    """One assignment, made by hand."""
-
-    email: Line = ""
-    query: Line = ""
-    tool: Tool = Tool.PAIRS
-    round: int = Field(1, ge=1, le=10_000)
-
-
-class ReassignForm(Received):
-    """The assessor who takes over, and the page to go back to."""
-
-    email: Line = ""
-    next: Annotated[str, Field(max_length=1000)] = ""
-
-
-class AdjudicationForm(Received):
-    """The query, and the person who judges its open pairs."""
-
-    query: Line = ""
-    email: Line = ""
-
-
-class GuidelinesForm(Received):
-    """Guidelines in Markdown, and the version they were changed from."""
-
-    seen: Line = ""
-    guidelines: Annotated[str, Field(max_length=1_000_000)] = ""
-
-
-class ConfirmForm(Received):
-    """The slug typed again, so that nothing is deleted by accident."""
-
-    confirm: Line = ""

@@ -33,10 +33,10 @@ from topkapi.app.web.accounts.forms import OwnName, OwnPassword
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.common.views import PersonView, Refusal
 from topkapi.app.web.common.visitors import visitor_of
 from topkapi.app.web.people.forms import TokenForm
-from topkapi.app.web.people.views import Refusal, TokenRow
+from topkapi.app.web.people.views import TokenRow
 
 router = APIRouter(prefix="/me", include_in_schema=False)
 _DONE = {

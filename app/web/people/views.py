@@ -1,16 +1,15 @@
-"""View data of the administration templates: people, links, tokens, audit log, imports."""
+"""View data of the pages about people: links, tokens and roles."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import ApiToken, AuditEvent, Invitation, User
+from topkapi.app.db.models import ApiToken, Invitation, User
 from topkapi.app.domain.enums import Role, Scope
-from topkapi.app.domain.errors import AppError
-from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.people.forms import InviteForm
 
 
@@ -21,19 +20,6 @@ class Link:
     email: str
     url: str
     expires_at: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """Why a form was refused, and the field it concerns."""
-
-    message: str
-    field: str | None = None
-
-    @classmethod
-    def of(cls, error: AppError) -> "Refusal":
-        """Return the message and field of ``error``."""
-        return cls(str(error), getattr(error, "field", None))
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,49 +121,3 @@ class AcceptView:
     name: str
     has_password: bool
     refusal: Refusal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class AuditRow:
-    """An administrative action; ``person`` is None for the command line."""
-
-    at: datetime
-    person: str | None
-    action: str
-    subject: str
-    detail: Mapping[str, object]
-
-    @classmethod
-    def of(cls, event: AuditEvent) -> Self:
-        """Copy the event with the name of its actor."""
-        person = None if event.user is None else event.user.name
-        return cls(event.at, person, event.action, event.subject, event.detail)
-
-
-@dataclass(frozen=True, slots=True)
-class AuditView:
-    """A page of the audit log; ``people`` are ids and names of those who acted."""
-
-    events: Sequence[AuditRow]
-    people: Sequence[tuple[int, str]]
-    actions: Sequence[str]
-    paging: Paging
-    choices: Choices
-    values: Mapping[str, object]
-
-
-@dataclass(frozen=True, slots=True)
-class ImportsView:
-    """The upload form of a study, with the accepted names of fields and the settings."""
-
-    largest: str
-    names: Mapping[str, Mapping[str, Sequence[str]]]
-    settings: Sequence[str]
-    refusal: Refusal | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ImportView:
-    """The state of an upload."""
-
-    upload: Upload

@@ -1,4 +1,4 @@
-"""API of a study's progress: overall, per assessor and per query; its queries and documents."""
+"""API of a study's progress: overall, per assessor and per query."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -8,8 +8,6 @@ from fastapi import APIRouter, Query, Response
 from pydantic import BaseModel
 
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
-from topkapi.app.db.queries.studies import study_pages
-from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.payments import Payment, Rates, payments
 from topkapi.app.services.progress.study_progress import Line
@@ -59,17 +57,6 @@ class QueryLine(LineOut):
 
     query: str
     text: str
-
-
-class DocumentLine(BaseModel):
-    """A page of the study, without its text."""
-
-    id: str
-    title: str
-    url: str
-    media_type: str
-    bytes: int
-    queries: int
 
 
 @router.get("/progress")
@@ -136,54 +123,6 @@ def get_progress_queries(
     return [
         QueryLine(query=query.name, text=query.text, **_line(line).model_dump())
         for query, line in rows
-    ]
-
-
-@router.get("/queries", tags=["studies"])
-def get_api_queries(
-    session: SessionDep,
-    _user: ApiResearcher,
-    slug: Slug,
-    response: Response,
-    search: Search = "",
-    limit: Limit = 100,
-    offset: Offset = 0,
-) -> list[QueryRecord]:
-    """List the study's queries in order."""
-    study = lifecycle.required_study(session, slug)
-    rows, total = study_pages.queries_page(
-        session, study.id, search=search, limit=limit, offset=offset
-    )
-    say_total(response, total)
-    return [QueryRecord(row.name, row.text, row.description, row.narrative) for row in rows]
-
-
-@router.get("/documents", tags=["studies"])
-def get_api_documents(
-    session: SessionDep,
-    _user: ApiResearcher,
-    slug: Slug,
-    response: Response,
-    search: Search = "",
-    limit: Limit = 100,
-    offset: Offset = 0,
-) -> list[DocumentLine]:
-    """List the study's documents, without their texts."""
-    study = lifecycle.required_study(session, slug)
-    rows, total = study_pages.documents_page(
-        session, study.id, search=search, limit=limit, offset=offset
-    )
-    say_total(response, total)
-    return [
-        DocumentLine(
-            id=row.name,
-            title=row.title,
-            url=row.url,
-            media_type=row.media_type,
-            bytes=row.size,
-            queries=row.queries,
-        )
-        for row in rows
     ]
 
 

@@ -17,9 +17,8 @@ from topkapi.app.services.progress.messages import Addressee, Message
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.links import public_url
-from topkapi.app.web.common.received import Received
+from topkapi.app.web.common.received import PersonId, Received
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import PersonId
 from topkapi.app.web.studies.pages import Slug, study_head
 from topkapi.app.web.studies.views import StudyHead
 

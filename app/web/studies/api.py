@@ -1,22 +1,30 @@
-"""API of studies: the list, and one of them."""
+"""API of studies: list them; change, archive, copy and delete one; its queries and documents."""
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
 
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import studies as queries
+from topkapi.app.db.queries.studies import study_pages
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.accounts import users
+from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.results.exports import StudySource, completeness
-from topkapi.app.services.studies import lifecycle
+from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.services.studies.access import set_access
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, reader_id
-from topkapi.app.web.common.api_paging import Number
+from topkapi.app.web.access.downloads import ExportPlace
+from topkapi.app.web.access.early_auth import EarlyApiAdmin
+from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
+from topkapi.app.web.common.received import Body
 from topkapi.app.web.people.api import UserOut
 from topkapi.app.web.studies.api_models import Slug, StudyDetail, StudyOut
+from topkapi.app.web.studies.deletion_pages import copy_response
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
+Search = Annotated[str, Query(max_length=200)]
 COUNTS = ("queries", "documents", "candidates", "assignments", "finished")
 
 
@@ -85,3 +93,134 @@ def _facts(study: Study, *counts: int) -> dict[str, Any]:
         "archived": study.archived_at is not None,
         **dict(zip(COUNTS, counts, strict=True)),
     }
+
+
+class DocumentLine(BaseModel):
+    """A page of the study, without its text."""
+
+    id: str
+    title: str
+    url: str
+    media_type: str
+    bytes: int
+    queries: int
+
+
+@router.get("/{slug}/queries")
+def get_api_queries(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    response: Response,
+    search: Search = "",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[QueryRecord]:
+    """List the study's queries in order."""
+    study = lifecycle.required_study(session, slug)
+    rows, total = study_pages.queries_page(
+        session, study.id, search=search, limit=limit, offset=offset
+    )
+    say_total(response, total)
+    return [QueryRecord(row.name, row.text, row.description, row.narrative) for row in rows]
+
+
+@router.get("/{slug}/documents")
+def get_api_documents(
+    session: SessionDep,
+    _user: ApiResearcher,
+    slug: Slug,
+    response: Response,
+    search: Search = "",
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> list[DocumentLine]:
+    """List the study's documents, without their texts."""
+    study = lifecycle.required_study(session, slug)
+    rows, total = study_pages.documents_page(
+        session, study.id, search=search, limit=limit, offset=offset
+    )
+    say_total(response, total)
+    return [
+        DocumentLine(
+            id=row.name,
+            title=row.title,
+            url=row.url,
+            media_type=row.media_type,
+            bytes=row.size,
+            queries=row.queries,
+        )
+        for row in rows
+    ]
+
+
+ZIP: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A zip of JSON Lines.",
+        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
+
+
+class StudyChange(Body):
+    """The fields to change; omitted fields stay as they are."""
+
+    archived: bool | None = None
+    name: str | None = None
+    guidelines: str | None = None
+    settings: dict[str, Any] | None = Field(
+        None, description="Some settings by name; once work is assigned most are fixed."
+    )
+
+
+class StudyState(BaseModel):
+    """Whether the study is archived."""
+
+    slug: str
+    archived: bool
+
+
+class DeletedOut(BaseModel):
+    """The number of deleted rows per table."""
+
+    rows: dict[str, int]
+
+
+@router.patch("/{slug}")
+def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChange) -> StudyState:
+    """Change name, guidelines or settings; archive or unarchive the study."""
+    study = lifecycle.required_study(session, slug)
+    edit_study.change_study(
+        session,
+        study,
+        name=body.name,
+        guidelines=body.guidelines,
+        settings=body.settings,
+        actor_id=user.id,
+    )
+    if body.archived is True:
+        lifecycle.archive(session, study, actor_id=user.id)
+    if body.archived is False:
+        lifecycle.unarchive(session, study, actor_id=user.id)
+    return StudyState(slug=study.slug, archived=study.archived_at is not None)
+
+
+@router.post("/{slug}/copy", response_class=Response, responses=ZIP)
+def post_study_copy(
+    request: Request, user: EarlyApiAdmin, _place: ExportPlace, slug: Slug
+) -> Response:
+    """Download a full copy of the study, every row and every page; a deletion requires one."""
+    return copy_response(request.app.state.sessions, slug, user.id)
+
+
+@router.delete("/{slug}")
+def delete_study(
+    session: SessionDep,
+    user: ApiAdmin,
+    slug: Slug,
+    confirm: Annotated[str, Query(max_length=100, description="The slug once more.")],
+) -> DeletedOut:
+    """Delete an archived study whose judgments are in a full copy."""
+    study = lifecycle.required_study(session, slug)
+    rows = lifecycle.delete_study(session, study, confirm=confirm, actor_id=user.id)
+    return DeletedOut(rows=rows)

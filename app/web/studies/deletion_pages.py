@@ -16,8 +16,8 @@ from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import ConfirmForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import Refusal
+from topkapi.app.web.studies.forms import ConfirmForm
 from topkapi.app.web.studies.pages import Slug, study_head
 from topkapi.app.web.studies.views import DeleteView
 

@@ -11,7 +11,7 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.settings import Part, Setting
 from topkapi.app.domain.study import SETTINGS, Grade, StudySettings
 from topkapi.app.services.studies.edit_study import version_of
-from topkapi.app.web.common.received import Received, storable, validated
+from topkapi.app.web.common.received import Line, PersonId, Received, storable, validated
 
 _MAIN = ("k", "tools", "sorter", "allow_ties", "allow_bad", "grades", "idle_seconds")
 Text = Annotated[str, Field(max_length=20_000), AfterValidator(storable)]
@@ -125,3 +125,23 @@ def _read(text: str, label: str, kind: Callable[[str], float], wanted: str) -> f
         return kind(text)
     except ValueError:
         raise Invalid(f"{label}: {text!r} is not {wanted}.", field=label) from None
+
+
+class AccessForm(Received):
+    """A researcher, and whether they may read the study."""
+
+    person: PersonId
+    given: bool = False
+
+
+class GuidelinesForm(Received):
+    """Guidelines in Markdown, and the version they were changed from."""
+
+    seen: Line = ""
+    guidelines: Annotated[str, Field(max_length=1_000_000)] = ""
+
+
+class ConfirmForm(Received):
+    """The slug typed again, so that nothing is deleted by accident."""
+
+    confirm: Line = ""

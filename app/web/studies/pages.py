@@ -23,8 +23,7 @@ from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.pages.open_pages import page_opener
-from topkapi.app.web.people.forms import AccessForm
-from topkapi.app.web.studies.forms import overview_of
+from topkapi.app.web.studies.forms import AccessForm, overview_of
 from topkapi.app.web.studies.views import (
     GuidelinesHistoryView,
     GuidelinesPageView,

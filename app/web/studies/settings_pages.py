@@ -15,9 +15,9 @@ from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.forms import GuidelinesForm
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.forms import (
+    GuidelinesForm,
     SentSettings,
     SettingsForm,
     form_of,

@@ -12,11 +12,9 @@ from topkapi.app.services.guideline_history import Version
 from topkapi.app.services.importing.edit_messages import difference
 from topkapi.app.services.studies.lifecycle import Deletion
 from topkapi.app.web.common.paging import Choices, Paging
-from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.common.views import PersonView, Refusal
 from topkapi.app.web.pages.open_pages import OpenPage
-from topkapi.app.web.people.forms import GuidelinesForm
-from topkapi.app.web.people.views import Refusal
-from topkapi.app.web.studies.forms import SettingsForm
+from topkapi.app.web.studies.forms import GuidelinesForm, SettingsForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from topkapi.app.services.training import practice, trainings
 from topkapi.app.web.access.deps import AdminUser, ResearcherUser, RowId, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.people.views import Refusal
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.forms import (
     SentSettings,
     SettingsForm,

@@ -9,8 +9,8 @@ from topkapi.app.domain.training.rules import Step, TrainingRecord, TrainingRule
 from topkapi.app.services.judging.completion import Completion
 from topkapi.app.services.training.practice import StoredQuestion
 from topkapi.app.services.training.trainings import TrainingState
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.judging.views import WorkView
-from topkapi.app.web.people.views import Refusal
 from topkapi.app.web.studies.forms import SettingsForm
 from topkapi.app.web.studies.views import StudyHead
 from topkapi.app.web.training.forms import QuestionForm
