@@ -6,22 +6,20 @@ import pkgutil
 from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
+from topkapi.analysis.report import schema
 from topkapi.app import web
 from topkapi.app.db.base import Base
 
 
 def view_classes() -> list[type[Any]]:
-    """Return the dataclasses of every module of views."""
-    names = [
-        module.name
-        for module in pkgutil.walk_packages(web.__path__, f"{web.__name__}.")
-        if module.name.rpartition(".")[2].endswith(("views", "view"))
-    ]
+    """Return the dataclasses of every module of views, and all that are called views."""
+    modules = pkgutil.walk_packages(web.__path__, f"{web.__name__}.")
     return [
         value
-        for name in names
+        for name in (module.name for module in modules)
         for value in vars(importlib.import_module(name)).values()
         if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == name
+        if f"{name} {value.__name__}".lower().endswith("view") or name.endswith(("views", "view"))
     ]
 
 
@@ -35,7 +33,7 @@ def rows_in(kind: Any, path: str, seen: set[Any]) -> Iterator[str]:
         yield from rows_in(part, path, seen)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind not in seen:
         seen.add(kind)
-        hints = get_type_hints(kind)
+        hints = get_type_hints(kind, localns=vars(schema))  # views import it for types only
         for field in dataclasses.fields(kind):
             yield from rows_in(hints[field.name], f"{path}.{field.name}", seen)
 

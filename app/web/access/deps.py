@@ -16,7 +16,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions, shorten_lock_wait
-from topkapi.app.db.models import User
+from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.accounts.accounts import Account, Bearer, account_of
 from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.domain.errors import BadToken, Forbidden, SignInNeeded
@@ -267,9 +267,17 @@ def _with_role(find: Callable[..., Someone], *roles: Role) -> Callable[..., Some
 
 RESEARCH = (Role.RESEARCHER, Role.ADMIN)
 RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # the range of an integer column
+Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="The study's slug.")]
 CurrentUser = Annotated[User, Depends(current_user)]
 ResearcherUser = Annotated[User, Depends(_with_role(current_user, *RESEARCH))]
 AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]
 ApiUser = Annotated[PersonView, Depends(api_user)]
 ApiResearcher = Annotated[PersonView, Depends(_with_role(api_user, *RESEARCH))]
 ApiAdmin = Annotated[PersonView, Depends(_with_role(api_user, Role.ADMIN))]
+
+
+def _study(session: SessionDep, slug: Slug) -> Study:
+    return lifecycle.required_study(session, slug)
+
+
+StudyDep = Annotated[Study, Depends(_study)]  # after the user, whose role is checked first

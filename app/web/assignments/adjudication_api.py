@@ -4,13 +4,11 @@ from fastapi import APIRouter
 from pydantic import BaseModel, Field
 
 from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiAdmin, SessionDep
+from topkapi.app.web.access.deps import ApiAdmin, SessionDep, StudyDep
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.assignments.api import Email
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
 
@@ -43,10 +41,9 @@ class AdjudicationOut(BaseModel):
 
 @router.get("/adjudication")
 def get_api_adjudication(
-    _user: EarlyApiAdmin, session: ExportSession, slug: Slug
+    _user: EarlyApiAdmin, session: ExportSession, study: StudyDep
 ) -> list[DisagreementOut]:
     """List the queries whose finished lists disagree, most disagreeing first, at most 25."""
-    study = lifecycle.required_study(session, slug)
     return [
         DisagreementOut(
             query=each.query,
@@ -63,10 +60,9 @@ def get_api_adjudication(
 
 @router.post("/adjudication", status_code=201)
 def post_api_adjudication(
-    session: SessionDep, user: ApiAdmin, slug: Slug, body: AdjudicationIn
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: AdjudicationIn
 ) -> AdjudicationOut:
     """Assign the open pairs of a query to somebody who has never been assigned it."""
-    study = lifecycle.required_study(session, slug)
     made = assign_adjudication(
         session, study, query=body.query, email=body.assessor, actor_id=user.id
     )

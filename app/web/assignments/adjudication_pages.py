@@ -14,7 +14,7 @@ from topkapi.app.services.assignments.adjudication import (
     disagreements,
 )
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.assignments.forms import AdjudicationForm
@@ -22,7 +22,7 @@ from topkapi.app.web.assignments.views import AdjudicationView
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView, Refusal
-from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/adjudication", include_in_schema=False)
 
@@ -44,34 +44,32 @@ def post_adjudication(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[AdjudicationForm, Form()],
 ) -> Response:
     """Assign the open pairs of a query to one more person."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             assign_adjudication(
                 session, study, query=form.query, email=form.email, actor_id=user.id
             )
     except (Invalid, Conflict, NotFound) as refusal:
-        return _page(request, session, user, slug, refusal=refusal)
-    url = request.app.url_path_for("get_adjudication", slug=slug)
+        return _page(request, session, user, study.slug, refusal=refusal)
+    url = request.app.url_path_for("get_adjudication", slug=study.slug)
     return RedirectResponse(f"{url}?done=1", status_code=303)
 
 
 @router.post("/all")
 def post_adjudications(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep
 ) -> Response:
     """Assign all listed queries to the people proposed for them."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             made = assign_proposals(session, study, actor_id=user.id)
     except (Invalid, Conflict, NotFound) as refusal:
-        return _page(request, session, user, slug, refusal=refusal)
-    url = request.app.url_path_for("get_adjudication", slug=slug)
+        return _page(request, session, user, study.slug, refusal=refusal)
+    url = request.app.url_path_for("get_adjudication", slug=study.slug)
     return RedirectResponse(f"{url}?done={made}", status_code=303)
 
 

@@ -21,11 +21,10 @@ from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
 from topkapi.app.services.assignments.steps import Spec, spec_of
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep
+from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
 Email = Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
@@ -107,10 +106,9 @@ class HandOn(Body):
 
 @router.post("/rotation", status_code=201)
 def post_api_rotation(
-    session: SessionDep, user: ApiAdmin, slug: Slug, body: RotationIn
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: RotationIn
 ) -> RotationOut:
     """Assign all rounds up to `rounds` that are not assigned yet; a dry run only lists them."""
-    study = lifecycle.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in body.assessors]
     if body.dry_run:
         plan = manual_assignment.plan_rotation(
@@ -154,9 +152,10 @@ class PeopleIn(Body):
 
 
 @router.post("/gaps", status_code=201)
-def post_api_gaps(session: SessionDep, user: ApiAdmin, slug: Slug, body: PeopleIn) -> RotationOut:
+def post_api_gaps(
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: PeopleIn
+) -> RotationOut:
     """Assign withdrawn work that nobody has taken over; a dry run only lists it."""
-    study = lifecycle.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in body.assessors]
     if body.dry_run:
         wanted = list(plan_filling(session, study, ids).work)
@@ -189,10 +188,9 @@ class RebalancingIn(Body):
 
 @router.post("/rebalancing")
 def post_api_rebalancing(
-    session: SessionDep, user: ApiAdmin, slug: Slug, body: RebalancingIn
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: RebalancingIn
 ) -> RebalancingOut:
     """Return a plan that evens out unfinished work, and execute it if `digest` confirms it."""
-    study = lifecycle.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in body.assessors]
     plan = plan_rebalancing(session, study, ids)
     if body.digest is not None:
@@ -216,7 +214,7 @@ def post_api_rebalancing(
 def get_study_assignments(
     session: SessionDep,
     _user: ApiResearcher,
-    slug: Slug,
+    study: StudyDep,
     response: Response,
     search: Annotated[str, Query(max_length=200)] = "",
     tool: Tool | None = None,
@@ -225,7 +223,6 @@ def get_study_assignments(
     offset: Offset = 0,
 ) -> list[WorkOut]:
     """List the study's assignments by query; `X-Total-Count` is their number."""
-    study = lifecycle.required_study(session, slug)
     rows, total = queries.work_page(
         session, study.id, search=search, tool=tool, state=state, limit=limit, offset=offset
     )
@@ -234,9 +231,10 @@ def get_study_assignments(
 
 
 @router.post("/assignments", status_code=201)
-def post_study_assignment(session: SessionDep, user: ApiAdmin, slug: Slug, body: WorkIn) -> WorkOut:
+def post_study_assignment(
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: WorkIn
+) -> WorkOut:
     """Assign one query to one person; what breaks a rule is refused with the reason."""
-    study = lifecycle.required_study(session, slug)
     row = manual_assignment.assign_one(
         session,
         study,
@@ -261,9 +259,10 @@ class BulkIn(Body):
 
 
 @router.post("/assignments/bulk")
-def post_api_bulk(session: SessionDep, user: ApiAdmin, slug: Slug, body: BulkIn) -> list[WorkOut]:
+def post_api_bulk(
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: BulkIn
+) -> list[WorkOut]:
     """Withdraw unfinished work, void finished work, or restore either."""
-    study = lifecycle.required_study(session, slug)
     if body.act == "void":
         rows = voiding.void(session, study, body.ids, reason=body.reason, actor_id=user.id)
     else:
@@ -300,20 +299,18 @@ def _assign_csv(sessions: Sessions, slug: str, data: bytes, actor_id: int) -> in
 
 @router.post("/assignments/{assignment_id}/withdraw")
 def post_study_withdraw(
-    session: SessionDep, user: ApiAdmin, slug: Slug, assignment_id: Number
+    session: SessionDep, user: ApiAdmin, study: StudyDep, assignment_id: Number
 ) -> WorkOut:
     """Withdraw an unfinished assignment; its log is kept."""
-    study = lifecycle.required_study(session, slug)
     row = manual_assignment.withdraw(session, study, assignment_id, actor_id=user.id)
     return _work_out(row, row.user.email, row.query.external_id)
 
 
 @router.post("/assignments/{assignment_id}/reassign")
 def post_study_reassign(
-    session: SessionDep, user: ApiAdmin, slug: Slug, assignment_id: Number, body: HandOn
+    session: SessionDep, user: ApiAdmin, study: StudyDep, assignment_id: Number, body: HandOn
 ) -> WorkOut:
     """Withdraw an unfinished assignment and assign it to someone else, or do neither."""
-    study = lifecycle.required_study(session, slug)
     made = manual_assignment.reassign(
         session, study, assignment_id, body.assessor, actor_id=user.id
     )

@@ -10,11 +10,9 @@ from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.db.queries.assignments.manual_assignment import matching_ids, withdrawn_with
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import bulk, voiding
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, StudyDep
 from topkapi.app.web.assignments.forms import BulkForm
 from topkapi.app.web.assignments.work_pages import show_list, work_url
-from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)
 
@@ -24,20 +22,19 @@ def post_bulk(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[BulkForm, Form()],
 ) -> Response:
     """Withdraw, reassign, void or restore the selected work, all of it or nothing."""
-    study = lifecycle.required_study(session, slug)
     ids = _chosen(session, study, form)
     if form.act == "withdraw" and ids and not form.confirmed:
-        return show_list(request, session, user, slug, form, to_confirm=ids)
+        return show_list(request, session, user, study.slug, form, to_confirm=ids)
     try:
         with session.begin_nested():
             changed = _change(session, study, user, form, ids)
     except (Invalid, Conflict, NotFound) as refusal:
-        return show_list(request, session, user, slug, form, refusal=refusal)
-    url = f"{work_url(request, slug)}?state={form.state}&done={form.act}-{len(changed)}"
+        return show_list(request, session, user, study.slug, form, refusal=refusal)
+    url = f"{work_url(request, study.slug)}?state={form.state}&done={form.act}-{len(changed)}"
     if form.act == "withdraw":
         url += f"&undo={changed[0].id}"
     return RedirectResponse(url, status_code=303)

@@ -11,14 +11,12 @@ from topkapi.app.db.models import User
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments.gaps import fill_gaps
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, StudyDep
 from topkapi.app.web.assignments.forms import PeopleForm, RebalanceForm
 from topkapi.app.web.assignments.pages import done, view_after_refusal
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
 _REFUSALS = (Invalid, Conflict, NotFound)
@@ -29,17 +27,16 @@ def post_gaps(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[PeopleForm, Form()],
 ) -> Response:
     """Assign the work that was withdrawn to those of these people who may take it."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             made = fill_gaps(session, study, form.people, actor_id=user.id)
     except _REFUSALS as refusal:
-        return _refused(request, session, user, slug, form, refusal)
-    return done(request, slug, len(made))
+        return _refused(request, session, user, study.slug, form, refusal)
+    return done(request, study.slug, len(made))
 
 
 @router.post("/rebalance")
@@ -47,19 +44,18 @@ def post_rebalance(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[RebalanceForm, Form()],
 ) -> Response:
     """Move unfinished work as the plan that was shown says."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             made = apply_rebalancing(
                 session, study, form.people, digest=form.digest, actor_id=user.id
             )
     except _REFUSALS as refusal:
-        return _refused(request, session, user, slug, form, refusal)
-    return done(request, slug, len(made))
+        return _refused(request, session, user, study.slug, form, refusal)
+    return done(request, study.slug, len(made))
 
 
 def _refused(

@@ -19,14 +19,14 @@ from topkapi.app.services.assignments.gaps import plan_filling
 from topkapi.app.services.assignments.preview import Preview, preview
 from topkapi.app.services.assignments.rebalancing import plan_rebalancing
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, StudyDep
 from topkapi.app.web.assignments.forms import OneForm, RotationForm
 from topkapi.app.web.assignments.views import AssignView, PersonChoice
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.received import PersonId
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
 _REFUSALS = (Invalid, Conflict, NotFound)
@@ -38,7 +38,7 @@ def get_assign(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     people: Annotated[list[PersonId] | None, Query(max_length=2000)] = None,
     rounds: Annotated[int | None, Query(ge=1, le=10_000)] = None,
     seed: Annotated[str, Query(max_length=200)] = "",
@@ -46,7 +46,6 @@ def get_assign(
     done: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
 ) -> Response:
     """Preview the rotation's grid; nothing is assigned."""
-    study = lifecycle.required_study(session, slug)
     view = assign_view(
         session, study, user, people=people, rounds=rounds, seed=seed.strip(), lists=lists
     )
@@ -58,11 +57,10 @@ def post_rotation(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[RotationForm, Form()],
 ) -> Response:
     """Assign the rotation that was previewed."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             made = manual_assignment.assign_rotation(
@@ -76,11 +74,11 @@ def post_rotation(
             )
     except _REFUSALS as refusal:
         view = view_after_refusal(
-            session, slug, user, people=form.people, rounds=form.rounds, lists=form.lists
+            session, study.slug, user, people=form.people, rounds=form.rounds, lists=form.lists
         )
         view = replace(view, refusal=Refusal.of(refusal))
         return render(request, "assignments/page.html", view, status=status_of(refusal))
-    return done(request, slug, len(made))
+    return done(request, study.slug, len(made))
 
 
 @router.post("/one")
@@ -88,11 +86,10 @@ def post_one(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[OneForm, Form()],
 ) -> Response:
     """Assign one query to one person."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             manual_assignment.assign_one(
@@ -106,10 +103,10 @@ def post_one(
             )
     except _REFUSALS as refusal:
         view = replace(
-            view_after_refusal(session, slug, user), one=form, one_refusal=Refusal.of(refusal)
+            view_after_refusal(session, study.slug, user), one=form, one_refusal=Refusal.of(refusal)
         )
         return render(request, "assignments/page.html", view, status=status_of(refusal))
-    return done(request, slug, 1)
+    return done(request, study.slug, 1)
 
 
 @router.post("/csv")
@@ -117,22 +114,21 @@ def post_csv(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     file: Annotated[UploadFile | str, File()] = "",
 ) -> Response:
     """Assign what a CSV file lists, all of it or nothing."""
-    study = lifecycle.required_study(session, slug)
     data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
     try:
         with session.begin_nested():
             made = assign_csv(session, study, data, actor_id=user.id)
     except CsvRefused as refusal:
-        view = replace(view_after_refusal(session, slug, user), problems=refusal.problems)
+        view = replace(view_after_refusal(session, study.slug, user), problems=refusal.problems)
         return render(request, "assignments/page.html", view, status=422)
     except _REFUSALS as refusal:
-        view = replace(view_after_refusal(session, slug, user), refusal=Refusal.of(refusal))
+        view = replace(view_after_refusal(session, study.slug, user), refusal=Refusal.of(refusal))
         return render(request, "assignments/page.html", view, status=status_of(refusal))
-    return done(request, slug, len(made))
+    return done(request, study.slug, len(made))
 
 
 def view_after_refusal(session: Session, slug: str, user: User, **chosen: Any) -> AssignView:

@@ -13,7 +13,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, Slug, StudyDep
 from topkapi.app.web.assignments.forms import BulkForm, ReassignForm
 from topkapi.app.web.assignments.views import AssignmentRow, WorkListView
 from topkapi.app.web.common.errors import status_of
@@ -22,7 +22,7 @@ from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/work", include_in_schema=False)
 SIZE = 50
@@ -63,18 +63,17 @@ def post_withdraw(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     assignment_id: AssignmentId,
     next: Next = "",
 ) -> Response:
     """Withdraw an unfinished assignment; its log is kept."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             manual_assignment.withdraw(session, study, assignment_id, actor_id=user.id)
     except _REFUSALS as refusal:
-        return _refuse(request, session, user, slug, refusal)
-    return _back(request, slug, next)
+        return _refuse(request, session, user, study.slug, refusal)
+    return _back(request, study.slug, next)
 
 
 @router.post("/{assignment_id}/reassign")
@@ -82,18 +81,17 @@ def post_reassign(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     assignment_id: AssignmentId,
     form: Annotated[ReassignForm, Form()],
 ) -> Response:
     """Reassign an unfinished assignment to someone else."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             manual_assignment.reassign(session, study, assignment_id, form.email, actor_id=user.id)
     except _REFUSALS as refusal:
-        return _refuse(request, session, user, slug, refusal)
-    return _back(request, slug, form.next)
+        return _refuse(request, session, user, study.slug, refusal)
+    return _back(request, study.slug, form.next)
 
 
 def _refuse(

@@ -8,7 +8,6 @@ TOTAL = "X-Total-Count"
 Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items to return.")]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Number of items to skip.")]
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
-Slug = Annotated[str, Path(max_length=100, description="The study's public name.")]
 
 
 def say_total(response: Response, total: int) -> None:

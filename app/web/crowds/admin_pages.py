@@ -11,23 +11,22 @@ from topkapi.app.db.models import EntryLink, Study, User
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.services.crowds import links
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
+from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep, StudyDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.crowds.forms import LinkForm
 from topkapi.app.web.crowds.views import CrowdView, LinkRow, link_address
-from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/crowd", include_in_schema=False)
 
 
 @router.get("")
-def get_crowd(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+def get_crowd(request: Request, session: SessionDep, user: AdminUser, study: StudyDep) -> Response:
     """Show the entry links of a study."""
-    return _show(request, session, user, lifecycle.required_study(session, slug), LinkForm())
+    return _show(request, session, user, study, LinkForm())
 
 
 @router.post("")
@@ -35,11 +34,10 @@ def post_entry_link(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[LinkForm, Form()],
 ) -> Response:
     """Create an entry link and show it once."""
-    study = lifecycle.required_study(session, slug)
     try:
         link = EntryLink(**form.model_dump())
         token = links.create_link(session, study, link, actor_id=user.id)
@@ -52,30 +50,30 @@ def post_entry_link(
 
 @router.post("/{link_id}/close")
 def post_close_link(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, link_id: RowId
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, link_id: RowId
 ) -> Response:
     """Close an entry link to new people."""
-    return _steer(request, session, user, slug, link_id, links.close_link)
+    return _steer(request, session, user, study, link_id, links.close_link)
 
 
 @router.post("/{link_id}/open")
 def post_open_link(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, link_id: RowId
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, link_id: RowId
 ) -> Response:
     """Open a closed entry link again."""
-    return _steer(request, session, user, slug, link_id, links.open_link)
+    return _steer(request, session, user, study, link_id, links.open_link)
 
 
 def _steer(
     request: Request,
     session: Session,
     user: User,
-    slug: str,
+    study: Study,
     link_id: int,
     act: Callable[..., EntryLink],
 ) -> Response:
-    act(session, lifecycle.required_study(session, slug), link_id, actor_id=user.id)
-    url = str(request.app.url_path_for("get_crowd", slug=slug))
+    act(session, study, link_id, actor_id=user.id)
+    url = str(request.app.url_path_for("get_crowd", slug=study.slug))
     return RedirectResponse(url, status_code=303)
 
 

@@ -11,12 +11,10 @@ from topkapi.app.db.models import EntryLink
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.crowds import Platform
 from topkapi.app.services.crowds import links
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiAdmin, RowId, SessionDep
+from topkapi.app.web.access.deps import ApiAdmin, RowId, SessionDep, StudyDep
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.crowds.views import link_address
-from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/entry-links", tags=["crowd"])
 
@@ -71,9 +69,8 @@ class LinkChange(Body):
 
 
 @router.get("")
-def get_entry_links(session: SessionDep, _user: ApiAdmin, slug: Slug) -> list[LinkOut]:
+def get_entry_links(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[LinkOut]:
     """List the entry links of a study, newest first."""
-    study = lifecycle.required_study(session, slug)
     people = queries.people_of_links(session, study.id)
     found = queries.links_of_study(session, study.id)
     return [_link(link, people.get(link.id, 0)) for link in found]
@@ -81,10 +78,9 @@ def get_entry_links(session: SessionDep, _user: ApiAdmin, slug: Slug) -> list[Li
 
 @router.post("", status_code=201)
 def post_api_entry_link(
-    request: Request, session: SessionDep, user: ApiAdmin, slug: Slug, body: LinkIn
+    request: Request, session: SessionDep, user: ApiAdmin, study: StudyDep, body: LinkIn
 ) -> NewLinkOut:
     """Create an entry link; the platform fills in the parameters of its `url`."""
-    study = lifecycle.required_study(session, slug)
     link = EntryLink(**body.model_dump())
     token = links.create_link(session, study, link, actor_id=user.id)
     path = str(request.app.url_path_for("get_consent", token=token))
@@ -94,10 +90,9 @@ def post_api_entry_link(
 
 @router.patch("/{link_id}")
 def patch_entry_link(
-    session: SessionDep, user: ApiAdmin, slug: Slug, link_id: RowId, body: LinkChange
+    session: SessionDep, user: ApiAdmin, study: StudyDep, link_id: RowId, body: LinkChange
 ) -> LinkOut:
     """Close a link to new people, or open it again."""
-    study = lifecycle.required_study(session, slug)
     act = links.close_link if body.closed else links.open_link
     link = act(session, study, link_id, actor_id=user.id)
     return _link(link, queries.people_of_links(session, study.id).get(link.id, 0))

@@ -11,10 +11,15 @@ from topkapi.app.db.queries import flags as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services import flags
 from topkapi.app.services.flags import MAX_REASON, FlagReport
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, ApiUser, RowId, SessionDep
+from topkapi.app.web.access.deps import (
+    ApiAdmin,
+    ApiResearcher,
+    ApiUser,
+    RowId,
+    SessionDep,
+    StudyDep,
+)
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1", tags=["flags"])
 
@@ -77,12 +82,11 @@ def post_api_flag(
 def get_api_flags(
     session: SessionDep,
     _user: ApiResearcher,
-    slug: Slug,
+    study: StudyDep,
     state: Literal["", "open", "handled"] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> list[StudyFlagOut]:
     """List the flags of a study: open ones first, then latest."""
-    study = lifecycle.required_study(session, slug)
     found = queries.flags_of_study(session, study.id, limit=limit, state=state)
     return [
         StudyFlagOut(
@@ -100,18 +104,20 @@ def get_api_flags(
 
 @router.post("/studies/{slug}/flags/{flag_id}/handle", status_code=204)
 def post_api_handle(
-    session: SessionDep, user: ApiAdmin, slug: Slug, flag_id: RowId, body: ReplyIn | None = None
+    session: SessionDep,
+    user: ApiAdmin,
+    study: StudyDep,
+    flag_id: RowId,
+    body: ReplyIn | None = None,
 ) -> None:
     """Mark a flag as handled; the assessor reads the reply."""
-    study = lifecycle.required_study(session, slug)
     reply = body.reply if body else ""
     flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id, reply=reply)
 
 
 @router.post("/studies/{slug}/flags/{flag_id}/reopen", status_code=204)
-def post_api_reopen(session: SessionDep, user: ApiAdmin, slug: Slug, flag_id: RowId) -> None:
+def post_api_reopen(session: SessionDep, user: ApiAdmin, study: StudyDep, flag_id: RowId) -> None:
     """Open a handled flag again."""
-    study = lifecycle.required_study(session, slug)
     flags.handle_flag(session, study, flag_id, handled=False, actor_id=user.id)
 
 

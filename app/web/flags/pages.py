@@ -9,13 +9,11 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services import flags
 from topkapi.app.services.flags import FlagReport
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, CurrentUser, RowId, SessionDep
+from topkapi.app.web.access.deps import AdminUser, CurrentUser, RowId, SessionDep, StudyDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.views import FlagFormView
-from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(include_in_schema=False)
 Name = Annotated[str, Field(max_length=300)]
@@ -68,24 +66,22 @@ def post_handle_flag(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     flag_id: RowId,
     reply: Annotated[str, Form(max_length=10_000)] = "",
 ) -> Response:
     """Mark a flag as handled, and reply to its author."""
-    study = lifecycle.required_study(session, slug)
     flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id, reply=reply)
-    return _to_progress(request, slug)
+    return _to_progress(request, study.slug)
 
 
 @router.post("/studies/{slug}/flags/{flag_id}/reopen")
 def post_reopen_flag(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, flag_id: RowId
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, flag_id: RowId
 ) -> Response:
     """Open a handled flag again."""
-    study = lifecycle.required_study(session, slug)
     flags.handle_flag(session, study, flag_id, handled=False, actor_id=user.id)
-    return _to_progress(request, slug)
+    return _to_progress(request, study.slug)
 
 
 def _to_progress(request: Request, slug: str) -> Response:

@@ -20,10 +20,8 @@ from topkapi.app.services.jobs.model_choice import (
     job_parameters,
     model_offer,
 )
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiResearcher, RowId, SessionDep
+from topkapi.app.web.access.deps import ApiResearcher, RowId, SessionDep, StudyDep
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/jobs", tags=["jobs"])
 Name = Annotated[str, Field(max_length=300)]
@@ -73,38 +71,38 @@ class JobDetail(JobOut):
 def get_api_jobs(
     session: SessionDep,
     _user: ApiResearcher,
-    slug: Slug,
+    study: StudyDep,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
 ) -> list[JobOut]:
     """List the jobs of a study, latest first."""
-    study = lifecycle.required_study(session, slug)
     found = queries.jobs_of_study(session, study.id, limit=limit)
     return [JobOut(**JobOut.facts(job)) for job, _ in found]
 
 
 @router.post("", status_code=201)
-def post_api_jobs(session: SessionDep, user: ApiResearcher, slug: Slug, body: JobIn) -> JobOut:
+def post_api_jobs(session: SessionDep, user: ApiResearcher, study: StudyDep, body: JobIn) -> JobOut:
     """Start a job; return the one that waits or runs already if it is the same."""
-    study = lifecycle.required_study(session, slug)
     parameters = _parameters(session, study, body) if body.kind == "models" else {}
     job = store.queue_job(session, study, body.kind, parameters, actor_id=user.id)
     return JobOut(**JobOut.facts(job))
 
 
 @router.get("/{job_id}")
-def get_api_job(session: SessionDep, _user: ApiResearcher, slug: Slug, job_id: RowId) -> JobDetail:
+def get_api_job(
+    session: SessionDep, _user: ApiResearcher, study: StudyDep, job_id: RowId
+) -> JobDetail:
     """Return a job with its result."""
-    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
+    job = store.required_job(session, study, job_id)
     return JobDetail(**JobOut.facts(job), result=_result(job))
 
 
 @router.post("/{job_id}/stop")
 def post_api_stop_job(
-    session: SessionDep, user: ApiResearcher, slug: Slug, job_id: RowId
+    session: SessionDep, user: ApiResearcher, study: StudyDep, job_id: RowId
 ) -> JobOut:
     """Ask to stop a job: a waiting one ends at once, a running one at its next step."""
-    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
-    store.request_stop(session, job, slug, actor_id=user.id)
+    job = store.required_job(session, study, job_id)
+    store.request_stop(session, job, study.slug, actor_id=user.id)
     return JobOut(**JobOut.facts(job))
 
 

@@ -23,7 +23,7 @@ from topkapi.app.services.jobs.model_choice import (
 from topkapi.app.services.jobs.stored import current_confidence, current_result
 from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
+from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep, Slug, StudyDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -33,16 +33,16 @@ from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
-Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 Model = Annotated[str, Path(max_length=50)]
 _MOST_JOBS = 20
 _TABS = {"models": "models", "labels": "systems"}
 
 
 @router.get("/models")
-def get_models(request: Request, session: SessionDep, user: ResearcherUser, slug: Slug) -> Response:
+def get_models(
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
+) -> Response:
     """Show what can be compared, and past jobs."""
-    study = lifecycle.required_study(session, slug)
     offer = model_offer(session, study.id)
     return _form(request, session, study, user, ModelChoice(features=tuple(offer.features)))
 
@@ -52,33 +52,31 @@ def post_models(
     request: Request,
     session: SessionDep,
     user: ResearcherUser,
-    slug: Slug,
+    study: StudyDep,
     truth: Annotated[str, Form(max_length=20)] = "",
     consensus: Annotated[str, Form(max_length=20)] = CONSENSUS[0],
     models: Annotated[tuple[Name, ...], Form(max_length=100)] = (),
     features: Annotated[tuple[Name, ...], Form(max_length=5000)] = (),
 ) -> Response:
     """Start a comparison of models."""
-    study = lifecycle.required_study(session, slug)
     choice = ModelChoice(truth, models, features, consensus)
     try:
         parameters = job_parameters(model_offer(session, study.id), choice)
     except Invalid as refusal:
         return _form(request, session, study, user, choice, Refusal.of(refusal))
     job = store.queue_job(session, study, "models", parameters, actor_id=user.id)
-    return _to_job(request, slug, job.id)
+    return _to_job(request, study.slug, job.id)
 
 
 @router.post("/confidence")
 def post_confidence(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
 ) -> Response:
     """Start to compute the confidence of the lists; show it if it is computed and current."""
-    study = lifecycle.required_study(session, slug)
-    if current_confidence(session, slug) is not None:
-        return RedirectResponse(_result_url(request, slug, "confidence"), status_code=303)
+    if current_confidence(session, study.slug) is not None:
+        return RedirectResponse(_result_url(request, study.slug, "confidence"), status_code=303)
     job = store.queue_job(session, study, "confidence", {}, actor_id=user.id)
-    return _to_job(request, slug, job.id)
+    return _to_job(request, study.slug, job.id)
 
 
 @router.post("/report")
@@ -102,12 +100,11 @@ def get_job(
     request: Request,
     session: SessionDep,
     user: ResearcherUser,
-    slug: Slug,
+    study: StudyDep,
     job_id: RowId,
     baseline: Annotated[str, Query(max_length=50)] = "",
 ) -> Response:
     """Show the progress of a job, or its result; ``baseline`` is a model of a comparison."""
-    study = lifecycle.required_study(session, slug)
     job = store.required_job(session, study, job_id)
     view = JobPageView(
         head=study_head(session, study, user, _TABS.get(job.kind, "report")),
@@ -116,45 +113,46 @@ def get_job(
     )
     response = render(request, "jobs/job.html", view, fragment="jobs/_job.html")
     if job.kind != "models" and job.state is JobState.DONE and htmx.wants_fragment(request):
-        return htmx.redirect(response, _result_url(request, slug, job.kind))
+        return htmx.redirect(response, _result_url(request, study.slug, job.kind))
     return response
 
 
 @router.post("/jobs/{job_id}/stop")
 def post_stop_job(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug, job_id: RowId
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep, job_id: RowId
 ) -> Response:
     """Ask to stop a job."""
-    study = lifecycle.required_study(session, slug)
-    store.request_stop(session, store.required_job(session, study, job_id), slug, actor_id=user.id)
-    return _to_job(request, slug, job_id)
+    store.request_stop(
+        session, store.required_job(session, study, job_id), study.slug, actor_id=user.id
+    )
+    return _to_job(request, study.slug, job_id)
 
 
 @router.get("/jobs/{job_id}/models/{model}.json")
 def get_job_model(
-    session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, model: Model
+    session: SessionDep, _user: ResearcherUser, study: StudyDep, job_id: RowId, model: Model
 ) -> Response:
     """Download a trained model, as `topkapi rank train` writes it."""
-    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
-    return _file(model_file(job, model), "application/json", f"{slug}.{model}.json")
+    job = store.required_job(session, study, job_id)
+    return _file(model_file(job, model), "application/json", f"{study.slug}.{model}.json")
 
 
 @router.get("/jobs/{job_id}/runs/{model}.txt")
 def get_job_run(
-    session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, model: Model
+    session: SessionDep, _user: ResearcherUser, study: StudyDep, job_id: RowId, model: Model
 ) -> Response:
     """Download the rankings of a model as a TREC run."""
-    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
-    return _file(run_file(job, model), "text/plain", f"{slug}.{model}.run.txt")
+    job = store.required_job(session, study, job_id)
+    return _file(run_file(job, model), "text/plain", f"{study.slug}.{model}.run.txt")
 
 
 @router.get("/jobs/{job_id}/tables/{table}.csv")
 def get_job_table(
-    session: SessionDep, _user: ResearcherUser, slug: Slug, job_id: RowId, table: Model
+    session: SessionDep, _user: ResearcherUser, study: StudyDep, job_id: RowId, table: Model
 ) -> Response:
     """Download a table of a comparison."""
-    job = store.required_job(session, lifecycle.required_study(session, slug), job_id)
-    return _file(table_file(job, table), "text/csv", f"{slug}.{table}.csv")
+    job = store.required_job(session, study, job_id)
+    return _file(table_file(job, table), "text/csv", f"{study.slug}.{table}.csv")
 
 
 def _computed(request: Request, session: Session, user: User, slug: str, kind: str) -> Response:

@@ -11,10 +11,8 @@ from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.payments import Payment, Rates, payments
 from topkapi.app.services.progress.study_progress import Line
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep
+from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, StudyDep
 from topkapi.app.web.common.api_paging import Limit, Offset, say_total
-from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["progress"])
 Search = Annotated[str, Query(max_length=200)]
@@ -60,9 +58,9 @@ class QueryLine(LineOut):
 
 
 @router.get("/progress")
-def get_study_progress(session: SessionDep, _user: ApiResearcher, slug: Slug) -> ProgressAll:
+def get_study_progress(session: SessionDep, _user: ApiResearcher, study: StudyDep) -> ProgressAll:
     """Return the study's progress."""
-    seen = study_progress.overview(session, lifecycle.required_study(session, slug))
+    seen = study_progress.overview(session, study)
     tools = {tool.value: _line(line) for tool, line in seen.tools.items()}
     return ProgressAll(**_line(seen.all).model_dump(), tools=tools)
 
@@ -71,7 +69,7 @@ def get_study_progress(session: SessionDep, _user: ApiResearcher, slug: Slug) ->
 def get_progress_assessors(
     session: SessionDep,
     _user: ApiResearcher,
-    slug: Slug,
+    study: StudyDep,
     response: Response,
     search: Search = "",
     sort: Annotated[str, Query(pattern=f"^-?({'|'.join(PEOPLE_SORTS)})$")] = "name",
@@ -79,7 +77,6 @@ def get_progress_assessors(
     offset: Offset = 0,
 ) -> list[AssessorLine]:
     """List progress per assessor; a minus before `sort` reverses the order."""
-    study = lifecycle.required_study(session, slug)
     wanted = Ordered.of(sort, search, limit, offset)
     rows, total = study_progress.people(session, wanted, study_progress.overview(session, study))
     say_total(response, total)
@@ -93,12 +90,11 @@ def get_progress_assessors(
 def get_study_payments(
     session: SessionDep,
     _user: ApiAdmin,
-    slug: Slug,
+    study: StudyDep,
     per_hour: Annotated[Decimal, Query(ge=0, le=1_000_000)] = Decimal(0),
     per_query: Annotated[Decimal, Query(ge=0, le=1_000_000)] = Decimal(0),
 ) -> list[Payment]:
     """List hours and amounts per assessor at these rates, which are not stored."""
-    study = lifecycle.required_study(session, slug)
     return list(payments(session, study, Rates(per_hour, per_query)))
 
 
@@ -106,7 +102,7 @@ def get_study_payments(
 def get_progress_queries(
     session: SessionDep,
     _user: ApiResearcher,
-    slug: Slug,
+    study: StudyDep,
     response: Response,
     search: Search = "",
     sort: Annotated[str, Query(pattern=f"^-?({'|'.join(QUERY_SORTS)})$")] = "query",
@@ -114,7 +110,6 @@ def get_progress_queries(
     offset: Offset = 0,
 ) -> list[QueryLine]:
     """List progress per query; a minus before `sort` reverses the order."""
-    study = lifecycle.required_study(session, slug)
     wanted = Ordered.of(sort, search, limit, offset)
     rows, total = study_progress.by_query(
         session, study, wanted, study_progress.overview(session, study)

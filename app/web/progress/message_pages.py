@@ -14,12 +14,11 @@ from topkapi.app.services.accounts import invitations as one_time
 from topkapi.app.services.accounts.users import user_of_number
 from topkapi.app.services.progress import messages
 from topkapi.app.services.progress.messages import Addressee, Message
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, StudyDep
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.received import PersonId, Received
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.pages import study_head
 from topkapi.app.web.studies.views import StudyHead
 
 router = APIRouter(prefix="/studies/{slug}/messages", include_in_schema=False)
@@ -46,9 +45,10 @@ class MessagesView:
 
 
 @router.get("")
-def get_messages(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+def get_messages(
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep
+) -> Response:
     """Show the people of the study; those with unfinished work are selected."""
-    study = lifecycle.required_study(session, slug)
     people = messages.addressees(session, study)
     chosen = frozenset(person.id for person in people if person.left)
     head = study_head(session, study, user, "progress")
@@ -60,11 +60,10 @@ def post_messages(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[MessagesForm, Form()],
 ) -> Response:
     """Write the texts; an invitation creates a one-time link for people without a password."""
-    study = lifecycle.required_study(session, slug)
     people = messages.addressees(session, study)
     chosen = [person for person in people if person.id in set(form.people)]
     url = public_url(request, str(request.app.url_path_for("get_queue")))

@@ -16,13 +16,11 @@ from topkapi.app.db.queries.results.query_results import documents_named
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.dashboard import concerns_of_study
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ResearcherUser, SessionDep
+from topkapi.app.web.access.deps import ResearcherUser, SessionDep, StudyDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render, to_text
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
 from topkapi.app.web.progress.views import PARTS, FlagView, PersonLine, ProgressView
-from topkapi.app.web.studies.pages import Slug
 from topkapi.app.web.studies.views import head_of
 
 router = APIRouter(prefix="/studies/{slug}/progress", include_in_schema=False)
@@ -36,7 +34,7 @@ def get_progress(
     request: Request,
     session: SessionDep,
     user: ResearcherUser,
-    slug: Slug,
+    study: StudyDep,
     person: Search = "",
     query: Search = "",
     sort: Annotated[str, Query(pattern=f"^-?({'|'.join(PEOPLE_SORTS)})$")] = "name",
@@ -46,7 +44,6 @@ def get_progress(
     seen: Annotated[str, Query(max_length=400)] = "",
 ) -> Response:
     """Show the dashboard; with ``seen`` only the parts that changed since."""
-    study = lifecycle.required_study(session, slug)
     values = {"person": person.strip(), "query": query.strip(), "sort": sort, "qsort": qsort}
     wanted = (
         Ordered.of(sort, person, PEOPLE, offset_of(page, PEOPLE)),

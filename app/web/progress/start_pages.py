@@ -9,14 +9,13 @@ from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress.dashboard import dashboard
 from topkapi.app.services.results.reports import ReportCache
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import CurrentUser, ResearcherUser, SessionDep, reader_id
+from topkapi.app.web.access.deps import CurrentUser, ResearcherUser, SessionDep, StudyDep, reader_id
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.queue_pages import PageNumber, show_queue
 from topkapi.app.web.progress.views import DashboardView, ResultsView, ToolAgreementView
-from topkapi.app.web.studies.pages import Slug, study_line
+from topkapi.app.web.studies.pages import study_line
 
 router = APIRouter(include_in_schema=False)
 LARGEST_REPORT = 500  # finished assignments; the agreement of a larger study is in its report
@@ -42,12 +41,11 @@ def get_results(request: Request, session: SessionDep, user: ResearcherUser) -> 
 
 @router.get("/dashboard/{slug}/agreement")
 def get_agreement(
-    request: Request, _user: EarlyResearcher, session: ExportSession, slug: Slug
+    request: Request, _user: EarlyResearcher, session: ExportSession, study: StudyDep
 ) -> Response:
     """Show the agreement of a study so far; the dashboard loads it after itself."""
-    study = lifecycle.required_study(session, slug)
     cache: ReportCache = request.app.state.reports
-    found = cache.report(session, slug)
+    found = cache.report(session, study.slug)
     tools = [
         (each.title, each.agreement.overall.value)
         for each in found.tools

@@ -13,10 +13,8 @@ from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.progress.payments import HEAD, Rates, payments
 from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES, Row
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep, StudyDep
 from topkapi.app.web.access.downloads import note_download
-from topkapi.app.web.studies.pages import Slug
 
 router = APIRouter(include_in_schema=False)
 Table = Annotated[str, Path(max_length=40)]
@@ -45,14 +43,13 @@ def get_table(session: SessionDep, _user: AdminUser, table: Table) -> Response:
 
 @router.get("/studies/{slug}/tables/{table}.csv")
 def get_study_table(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug, table: Table
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep, table: Table
 ) -> Response:
     """Download a table of one study."""
     if table not in STUDY_TABLES:
         raise NotFound(f"There is no table {table!r}. The tables are {', '.join(STUDY_TABLES)}.")
-    study = lifecycle.required_study(session, slug)
-    note_download(request, user, slug, f"{table}.csv")
-    return _csv(f"{slug}-{table}", STUDY_TABLES[table](session, study))
+    note_download(request, user, study.slug, f"{table}.csv")
+    return _csv(f"{study.slug}-{table}", STUDY_TABLES[table](session, study))
 
 
 @router.get("/studies/{slug}/payments.csv")
@@ -60,15 +57,14 @@ def get_payments(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     per_hour: Rate = _NOTHING,
     per_query: Rate = _NOTHING,
 ) -> Response:
     """Download hours and amounts per assessor, at the rates of the form."""
-    study = lifecycle.required_study(session, slug)
     found = payments(session, study, Rates(per_hour, per_query))
-    note_download(request, user, slug, "payments.csv")
-    return _csv(f"{slug}-payments", [HEAD, *(each.row() for each in found)])
+    note_download(request, user, study.slug, "payments.csv")
+    return _csv(f"{study.slug}-payments", [HEAD, *(each.row() for each in found)])
 
 
 def _csv(name: str, rows: Iterable[Row]) -> Response:

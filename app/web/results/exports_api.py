@@ -13,10 +13,10 @@ from topkapi.app.services.results.exports import (
     offered_exports,
     open_export,
 )
-from topkapi.app.web.access.deps import ApiResearcher, SessionDep
+from topkapi.app.web.access.deps import ApiResearcher, SessionDep, Slug
 from topkapi.app.web.access.downloads import ExportSession, SpooledResponse, download, note_download
 from topkapi.app.web.access.early_auth import EarlyApiResearcher
-from topkapi.app.web.studies.api_models import ExportOut, Slug
+from topkapi.app.web.studies.api_models import ExportOut
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/exports", tags=["exports"])
 _BYTES: dict[int | str, dict[str, Any]] = {

@@ -13,7 +13,7 @@ from topkapi.app.services.results.exports import (
     offered_exports,
     open_export,
 )
-from topkapi.app.web.access.deps import ResearcherUser, SessionDep
+from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug
 from topkapi.app.web.access.downloads import ExportSession, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
@@ -21,7 +21,6 @@ from topkapi.app.web.results.export_views import ExportLine, ExportsView
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/exports", include_in_schema=False)
-Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 Assessor = Annotated[str, Query(max_length=300)]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from topkapi.app.db.queries.results.query_results import QueryDocument
@@ -15,7 +15,7 @@ from topkapi.app.services.results.query_results import (
     session_answers,
     text_and_documents,
 )
-from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep
+from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep, Slug
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.answer_names import PAIR_ANSWERS
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
@@ -29,7 +29,6 @@ from topkapi.app.web.results.query_views import (
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/queries", include_in_schema=False)
-Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 
 
 Key = Annotated[str, Query(max_length=400)]

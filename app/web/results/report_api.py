@@ -6,10 +6,9 @@ from fastapi import APIRouter, Query, Request, Response
 
 from topkapi.app.services.jobs.stored import current_confidence, current_result
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json, is_large
-from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import Slug, StudyDep
 from topkapi.app.web.access.downloads import SharedSession
 from topkapi.app.web.access.early_auth import EarlyApiResearcher
-from topkapi.app.web.studies.api_models import Slug
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["reports"])
 _JSON: dict[int | str, dict[str, Any]] = {
@@ -26,7 +25,7 @@ def get_study_report(
     request: Request,
     _user: EarlyApiResearcher,
     session: SharedSession,
-    slug: Slug,
+    study: StudyDep,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of names.")] = False,
     confidence: Annotated[
         bool,
@@ -38,10 +37,12 @@ def get_study_report(
 ) -> Response:
     """Return agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
-    wanted = confidence and (current_confidence(session, slug) or True)
-    large = is_large(session, lifecycle.required_study(session, slug).id)
-    stored = current_result(session, slug, "report") if large and wanted is not True else None
-    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored)
+    wanted = confidence and (current_confidence(session, study.slug) or True)
+    large = is_large(session, study.id)
+    stored = current_result(session, study.slug, "report") if large and wanted is not True else None
+    found = cache.report(
+        session, study.slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored
+    )
     return Response(as_json(found), media_type="application/json")
 
 

@@ -1,9 +1,9 @@
 """The report of a study in the browser: the page, and its files."""
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Path, Request
+from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -24,7 +24,7 @@ from topkapi.app.services.results.reports import (
     zipped,
 )
 from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
-from topkapi.app.services.studies import lifecycle
+from topkapi.app.web.access.deps import StudyDep
 from topkapi.app.web.access.downloads import SharedSession, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
@@ -37,7 +37,6 @@ if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.report import Report
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
-Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 
 
 @router.get("/report")
@@ -45,34 +44,33 @@ def get_report(
     request: Request,
     user: EarlyResearcher,
     session: SharedSession,
-    slug: Slug,
+    study: StudyDep,
     pseudonyms: bool = False,
     confidence: bool = False,
 ) -> Response:
     """Show agreement, effort and consensus of a study; confidence only if a job computed it."""
-    study = lifecycle.required_study(session, slug)
     large = is_large(session, study.id)
     computed = stored_result(session, study.id, "report") if large else None
     stored = stored_confidence(session, study.id) if confidence else None
     found = None
     if computed is not None or not large:
-        found = _report(request, session, slug, pseudonyms, stored, computed)
+        found = _report(request, session, study.slug, pseudonyms, stored, computed)
     job = active_job(session, study.id, "report") if large else None
     body = None
     if found is not None:
         page = page_link(request, study.id)
-        body = as_markup(session, study.id, found, page, partial(_query_page, request, slug))
+        body = as_markup(session, study.id, found, page, partial(_query_page, request, study.slug))
     view = ReportView(
         head=study_head(session, study, user, "report"),
         body=body,
         pseudonyms=pseudonyms,
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,
-        confidence_at=outdated_at(session, slug, stored),
+        confidence_at=outdated_at(session, study.slug, stored),
         empty=found is not None and found.empty,
         has_lists=Tool.LISTS in study.settings.tools,
         job=JobView.of(job) if job else None,
-        outdated_at=outdated_at(session, slug, computed),
+        outdated_at=outdated_at(session, study.slug, computed),
     )
     return render(request, "results/report.html", view)
 
@@ -82,12 +80,11 @@ def get_report_files(
     request: Request,
     user: EarlyResearcher,
     session: SharedSession,
-    slug: Slug,
+    study: StudyDep,
     pseudonyms: bool = False,
     confidence: bool = False,
 ) -> Response:
     """Download the report: a self-contained page, JSON, tables and consensus lists."""
-    study = lifecycle.required_study(session, slug)
     stored = stored_confidence(session, study.id) if confidence else None
     if confidence and stored is None:
         raise Conflict(
@@ -101,9 +98,9 @@ def get_report_files(
             "The report of this study is large and not computed yet: choose Compute the report on "
             "its page, and download it afterwards."
         )
-    found = _report(request, session, slug, pseudonyms, stored, computed)
-    name = f'attachment; filename="{slug}-report.zip"'
-    note_download(request, user, slug, "report.zip")
+    found = _report(request, session, study.slug, pseudonyms, stored, computed)
+    name = f'attachment; filename="{study.slug}-report.zip"'
+    note_download(request, user, study.slug, "report.zip")
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)
 
@@ -113,13 +110,12 @@ def get_list_report(
     request: Request,
     user: EarlyResearcher,
     session: SharedSession,
-    slug: Slug,
+    study: StudyDep,
 ) -> Response:
     """Show which systems win, and the gains learned from preferences between their lists."""
-    study = lifecycle.required_study(session, slug)
     kept: ListReports = request.app.state.list_reports
     try:
-        body = lists_as_markup(kept.report(session, slug))
+        body = lists_as_markup(kept.report(session, study.slug))
     except Invalid:
         body = ""
     head = study_head(session, study, user, "report")

@@ -24,10 +24,9 @@ from topkapi.app.services.results.systems import (
     runs_of,
 )
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, RowId, SessionDep
+from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, RowId, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import SharedSession
 from topkapi.app.web.access.early_auth import EarlyApiAdmin, EarlyApiResearcher
-from topkapi.app.web.studies.api_models import Slug
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.report.schema import SystemReport
@@ -79,9 +78,8 @@ class RunOut(BaseModel):
 
 
 @router.get("")
-def get_api_systems(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[RunOut]:
+def get_api_systems(session: SessionDep, _user: ApiResearcher, study: StudyDep) -> list[RunOut]:
     """List the runs of a study, at most 500."""
-    study = lifecycle.required_study(session, slug)
     return [RunOut.of(run) for run in runs_of(session, study)]
 
 
@@ -126,9 +124,9 @@ def get_api_scores(
 
 
 @router.delete("/{run_id}", status_code=204)
-def delete_api_system(session: SessionDep, user: ApiAdmin, slug: Slug, run_id: RowId) -> None:
+def delete_api_system(session: SessionDep, user: ApiAdmin, study: StudyDep, run_id: RowId) -> None:
     """Remove the run of a system."""
-    remove_run(session, lifecycle.required_study(session, slug), run_id, actor_id=user.id)
+    remove_run(session, study, run_id, actor_id=user.id)
 
 
 def needs_job(session: Session, study_id: int) -> bool:

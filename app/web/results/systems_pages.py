@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, File, Path, Query, Request, UploadFile
+from fastapi import APIRouter, File, Query, Request, UploadFile
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
@@ -19,7 +19,7 @@ from topkapi.app.services.results.systems import (
     runs_of,
 )
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
+from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import ExportPlace, SharedSession
 from topkapi.app.web.access.early_auth import EarlyAdmin, EarlyResearcher
 from topkapi.app.web.common.templates import render
@@ -31,7 +31,6 @@ from topkapi.app.web.results.systems_views import SystemsView, systems_view
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
-Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$")]
 Name = Annotated[str, Query(max_length=300)]
 
 
@@ -97,12 +96,11 @@ def post_systems(
 
 @router.post("/systems/{run_id}/remove")
 def post_remove_system(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, run_id: RowId
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, run_id: RowId
 ) -> Response:
     """Remove the run of a system."""
-    study = lifecycle.required_study(session, slug)
     remove_run(session, study, run_id, actor_id=user.id)
-    return _to(request, slug)
+    return _to(request, study.slug)
 
 
 def _view(

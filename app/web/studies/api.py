@@ -14,13 +14,20 @@ from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.services.studies.access import set_access
-from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, reader_id
+from topkapi.app.web.access.deps import (
+    ApiAdmin,
+    ApiResearcher,
+    SessionDep,
+    Slug,
+    StudyDep,
+    reader_id,
+)
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.people.api import UserOut
-from topkapi.app.web.studies.api_models import Slug, StudyDetail, StudyOut
+from topkapi.app.web.studies.api_models import StudyDetail, StudyOut
 from topkapi.app.web.studies.deletion_pages import copy_response
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
@@ -60,24 +67,21 @@ def get_study_facts(session: SessionDep, _user: ApiResearcher, slug: Slug) -> St
 
 
 @router.get("/{slug}/access")
-def get_access(session: SessionDep, _user: ApiAdmin, slug: Slug) -> list[UserOut]:
+def get_access(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[UserOut]:
     """List the researchers who may read the study."""
-    study = lifecycle.required_study(session, slug)
     return [UserOut.of(each) for each in queries.researchers_of(session, study.id)]
 
 
 @router.put("/{slug}/access/{user_id}", status_code=204)
-def put_access(session: SessionDep, user: ApiAdmin, slug: Slug, user_id: Number) -> None:
+def put_access(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id: Number) -> None:
     """Let a researcher read the study."""
-    study = lifecycle.required_study(session, slug)
     person = users.user_of_number(session, user_id)
     set_access(session, study, person, given=True, actor_id=user.id)
 
 
 @router.delete("/{slug}/access/{user_id}", status_code=204)
-def delete_access(session: SessionDep, user: ApiAdmin, slug: Slug, user_id: Number) -> None:
+def delete_access(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id: Number) -> None:
     """Take the study from a researcher."""
-    study = lifecycle.required_study(session, slug)
     person = users.user_of_number(session, user_id)
     set_access(session, study, person, given=False, actor_id=user.id)
 
@@ -110,14 +114,13 @@ class DocumentLine(BaseModel):
 def get_api_queries(
     session: SessionDep,
     _user: ApiResearcher,
-    slug: Slug,
+    study: StudyDep,
     response: Response,
     search: Search = "",
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[QueryRecord]:
     """List the study's queries in order."""
-    study = lifecycle.required_study(session, slug)
     rows, total = study_pages.queries_page(
         session, study.id, search=search, limit=limit, offset=offset
     )
@@ -129,14 +132,13 @@ def get_api_queries(
 def get_api_documents(
     session: SessionDep,
     _user: ApiResearcher,
-    slug: Slug,
+    study: StudyDep,
     response: Response,
     search: Search = "",
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> list[DocumentLine]:
     """List the study's documents, without their texts."""
-    study = lifecycle.required_study(session, slug)
     rows, total = study_pages.documents_page(
         session, study.id, search=search, limit=limit, offset=offset
     )
@@ -187,9 +189,10 @@ class DeletedOut(BaseModel):
 
 
 @router.patch("/{slug}")
-def patch_study(session: SessionDep, user: ApiAdmin, slug: Slug, body: StudyChange) -> StudyState:
+def patch_study(
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: StudyChange
+) -> StudyState:
     """Change name, guidelines or settings; archive or unarchive the study."""
-    study = lifecycle.required_study(session, slug)
     edit_study.change_study(
         session,
         study,
@@ -217,10 +220,9 @@ def post_study_copy(
 def delete_study(
     session: SessionDep,
     user: ApiAdmin,
-    slug: Slug,
+    study: StudyDep,
     confirm: Annotated[str, Query(max_length=100, description="The slug once more.")],
 ) -> DeletedOut:
     """Delete an archived study whose judgments are in a full copy."""
-    study = lifecycle.required_study(session, slug)
     rows = lifecycle.delete_study(session, study, confirm=confirm, actor_id=user.id)
     return DeletedOut(rows=rows)

@@ -1,15 +1,12 @@
 """Response models of studies and their exports."""
 
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import Path
 from pydantic import BaseModel
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.results.exports.service import ToolCount
-
-Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="The study's slug.")]
 
 
 class StudyOut(BaseModel):

@@ -11,23 +11,22 @@ from starlette.responses import FileResponse, RedirectResponse, Response
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.studies import full_copy, lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.forms import ConfirmForm
-from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.pages import study_head
 from topkapi.app.web.studies.views import DeleteView
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 
 @router.get("/delete")
-def get_delete(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+def get_delete(request: Request, session: SessionDep, user: AdminUser, study: StudyDep) -> Response:
     """Show what a deletion would remove, and what must be done first."""
-    study = lifecycle.required_study(session, slug)
     head = study_head(session, study, user, "delete")
     view = DeleteView(head, lifecycle.look_at_deletion(session, study))
     return render(request, "studies/delete.html", view)
@@ -44,16 +43,14 @@ def post_delete(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[ConfirmForm, Form()],
 ) -> Response:
     """Delete the study, if its slug was typed and a copy contains the judgments."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             lifecycle.delete_study(session, study, confirm=form.confirm, actor_id=user.id)
     except (Invalid, Conflict) as refusal:
-        study = lifecycle.required_study(session, slug)
         head = study_head(session, study, user, "delete")
         seen = lifecycle.look_at_deletion(session, study)
         view = DeleteView(head, seen, Refusal.of(refusal))

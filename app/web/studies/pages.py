@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Annotated, NamedTuple
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
@@ -17,7 +17,7 @@ from topkapi.app.services import guideline_history
 from topkapi.app.services.accounts import users
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.services.studies.access import set_access
-from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep, reader_id
+from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep, StudyDep, reader_id
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
@@ -39,7 +39,6 @@ from topkapi.app.web.studies.views import (
 
 router = APIRouter(prefix="/studies", include_in_schema=False)
 SIZE = 50
-Slug = Annotated[str, Path(max_length=100)]
 Search = Annotated[str, Query(max_length=200)]
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
@@ -54,10 +53,9 @@ def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser
 
 @router.get("/{slug}")
 def get_study_page(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
 ) -> Response:
     """Show the content and settings of one study."""
-    study = lifecycle.required_study(session, slug)
     sizes = queries.sizes(session, study.id)
     view = StudyView(
         head=head_of(study, sizes, "study", may_change=user.role is Role.ADMIN),
@@ -75,22 +73,20 @@ def post_access(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[AccessForm, Form()],
 ) -> Response:
     """Give a researcher access to the study, or take it away."""
-    study = lifecycle.required_study(session, slug)
     person = users.user_of_number(session, form.person)
     set_access(session, study, person, given=form.given, actor_id=user.id)
-    return to_study(request, slug)
+    return to_study(request, study.slug)
 
 
 @router.get("/{slug}/guidelines")
 def get_study_guidelines(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
 ) -> Response:
     """Show the guidelines as assessors read them."""
-    study = lifecycle.required_study(session, slug)
     view = GuidelinesPageView(
         study_head(session, study, user, "guidelines"), to_html(study.guidelines)
     )
@@ -99,10 +95,9 @@ def get_study_guidelines(
 
 @router.get("/{slug}/guidelines/history")
 def get_guidelines_history(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
 ) -> Response:
     """List the versions of the guidelines, each with its difference from the one before."""
-    study = lifecycle.required_study(session, slug)
     head = study_head(session, study, user, "guidelines")
     versions = guideline_history.versions(session, study)
     view = GuidelinesHistoryView(head, [*map(VersionLine.of, versions, [*versions[1:], None])])
@@ -114,12 +109,12 @@ def get_study_queries(
     request: Request,
     session: SessionDep,
     user: ResearcherUser,
-    slug: Slug,
+    study: StudyDep,
     search: Search = "",
     page: PageNumber = 1,
 ) -> Response:
     """List the study's queries, one page at a time."""
-    found = _StudyPage(lifecycle.required_study(session, slug), user, "queries", search, page)
+    found = _StudyPage(study, user, "queries", search, page)
     return _table(request, session, found, queries.queries_page)
 
 
@@ -128,27 +123,31 @@ def get_study_documents(
     request: Request,
     session: SessionDep,
     user: ResearcherUser,
-    slug: Slug,
+    study: StudyDep,
     search: Search = "",
     page: PageNumber = 1,
 ) -> Response:
     """List the study's documents, one page at a time."""
-    found = _StudyPage(lifecycle.required_study(session, slug), user, "documents", search, page)
+    found = _StudyPage(study, user, "documents", search, page)
     return _table(request, session, found, queries.documents_page)
 
 
 @router.post("/{slug}/archive")
-def post_archive(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+def post_archive(
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep
+) -> Response:
     """Archive the study; all judgments stay."""
-    lifecycle.archive(session, lifecycle.required_study(session, slug), actor_id=user.id)
-    return to_study(request, slug)
+    lifecycle.archive(session, study, actor_id=user.id)
+    return to_study(request, study.slug)
 
 
 @router.post("/{slug}/unarchive")
-def post_unarchive(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+def post_unarchive(
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep
+) -> Response:
     """Unarchive the study."""
-    lifecycle.unarchive(session, lifecycle.required_study(session, slug), actor_id=user.id)
-    return to_study(request, slug)
+    lifecycle.unarchive(session, study, actor_id=user.id)
+    return to_study(request, study.slug)
 
 
 def study_line(

@@ -12,7 +12,7 @@ from topkapi.app.domain.settings import Part
 from topkapi.app.domain.study import SETTINGS
 from topkapi.app.services import guideline_history
 from topkapi.app.services.studies import edit_study, lifecycle
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep, StudyDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -24,7 +24,7 @@ from topkapi.app.web.studies.forms import (
     settings_in,
     settings_in_parts,
 )
-from topkapi.app.web.studies.pages import Slug, study_head, to_study
+from topkapi.app.web.studies.pages import study_head, to_study
 from topkapi.app.web.studies.views import GuidelinesFormView, SettingsView
 
 Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
@@ -33,10 +33,12 @@ router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 
 @router.get("/settings")
-def get_settings(request: Request, session: SessionDep, user: AdminUser, slug: Slug) -> Response:
+def get_settings(
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep
+) -> Response:
     """Show the settings form; settings that existing assignments depend on are read-only."""
-    form = form_of(lifecycle.required_study(session, slug))
-    return _settings_page(request, session, user, slug, form)
+    form = form_of(study)
+    return _settings_page(request, session, user, study.slug, form)
 
 
 @router.post("/settings")
@@ -44,11 +46,10 @@ def post_settings(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: SentSettings,
 ) -> Response:
     """Change the settings, or show why not."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             edit_study.change_study(
@@ -60,21 +61,20 @@ def post_settings(
                 actor_id=user.id,
             )
     except (Invalid, Conflict) as refusal:
-        return _settings_page(request, session, user, slug, form, refusal)
-    return to_study(request, slug)
+        return _settings_page(request, session, user, study.slug, form, refusal)
+    return to_study(request, study.slug)
 
 
 @router.get("/guidelines/edit")
 def get_guidelines_form(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, version: Version = None
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, version: Version = None
 ) -> Response:
     """Show the guidelines' Markdown in a form: the present text, or that of an old version."""
-    study = lifecycle.required_study(session, slug)
     text = study.guidelines
     if version is not None:
         text = guideline_history.text_of_version(session, study, version)
     form = GuidelinesForm(seen=edit_study.version_of(study), guidelines=text)
-    return _guidelines_page(request, session, user, slug, form)
+    return _guidelines_page(request, session, user, study.slug, form)
 
 
 @router.post("/guidelines")
@@ -82,19 +82,18 @@ def post_guidelines(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[GuidelinesForm, Form()],
 ) -> Response:
     """Change the guidelines; assessors read the new ones from then on."""
-    study = lifecycle.required_study(session, slug)
     try:
         with session.begin_nested():
             edit_study.change_study(
                 session, study, guidelines=form.guidelines, seen=form.seen, actor_id=user.id
             )
     except (Invalid, Conflict) as refusal:
-        return _guidelines_page(request, session, user, slug, form, refusal)
-    url = request.app.url_path_for("get_study_guidelines", slug=slug)
+        return _guidelines_page(request, session, user, study.slug, form, refusal)
+    url = request.app.url_path_for("get_study_guidelines", slug=study.slug)
     return RedirectResponse(str(url), status_code=303)
 
 

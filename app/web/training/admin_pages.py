@@ -10,9 +10,9 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.training.practice import allowed_answers
-from topkapi.app.services.studies import edit_study, lifecycle
+from topkapi.app.services.studies import edit_study
 from topkapi.app.services.training import practice, trainings
-from topkapi.app.web.access.deps import AdminUser, ResearcherUser, RowId, SessionDep
+from topkapi.app.web.access.deps import AdminUser, ResearcherUser, RowId, SessionDep, StudyDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -23,7 +23,7 @@ from topkapi.app.web.studies.forms import (
     settings_in,
     settings_in_parts,
 )
-from topkapi.app.web.studies.pages import Slug, study_head
+from topkapi.app.web.studies.pages import study_head
 from topkapi.app.web.training.forms import QuestionForm
 from topkapi.app.web.training.trainees import trainees_of
 from topkapi.app.web.training.views import StudyTrainingView
@@ -33,10 +33,10 @@ router = APIRouter(prefix="/studies/{slug}/training", include_in_schema=False)
 
 @router.get("")
 def get_study_training(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
+    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
 ) -> Response:
     """Show the training settings, the practice questions and the people in training."""
-    return _page(request, session, user, lifecycle.required_study(session, slug))
+    return _page(request, session, user, study)
 
 
 @router.post("")
@@ -44,11 +44,10 @@ def post_training_settings(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: SentSettings,
 ) -> Response:
     """Change the training settings; people who have begun work are not stopped."""
-    study = lifecycle.required_study(session, slug)
 
     def change() -> None:
         edit_study.change_study(
@@ -67,11 +66,10 @@ def post_practice_question(
     request: Request,
     session: SessionDep,
     user: AdminUser,
-    slug: Slug,
+    study: StudyDep,
     form: Annotated[QuestionForm, Form()],
 ) -> Response:
     """Add a practice question."""
-    study = lifecycle.required_study(session, slug)
 
     def add() -> None:
         practice.add_question(session, study, form.to_question(), actor_id=user.id)
@@ -81,20 +79,18 @@ def post_practice_question(
 
 @router.post("/questions/{item_id}/remove")
 def post_remove_question(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, item_id: RowId
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, item_id: RowId
 ) -> Response:
     """Remove a practice question."""
-    study = lifecycle.required_study(session, slug)
     practice.remove_question(session, study, item_id, actor_id=user.id)
-    return _to_page(request, slug)
+    return _to_page(request, study.slug)
 
 
 @router.post("/people/{user_id}/grant")
 def post_grant_try(
-    request: Request, session: SessionDep, user: AdminUser, slug: Slug, user_id: RowId
+    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, user_id: RowId
 ) -> Response:
     """Grant another try to a person who has used all of them."""
-    study = lifecycle.required_study(session, slug)
 
     def grant() -> None:
         trainings.grant_try(session, study, user_id, actor_id=user.id)

@@ -12,15 +12,21 @@ from topkapi.app.db.models import PracticeItem
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.domain.training.rules import Step
-from topkapi.app.services.studies import lifecycle
 from topkapi.app.services.training import practice, trainings
 from topkapi.app.services.training.question import practice_state
 from topkapi.app.services.training.trainings import TrainingState
-from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, ApiUser, RowId, SessionDep
+from topkapi.app.web.access.deps import (
+    ApiAdmin,
+    ApiResearcher,
+    ApiUser,
+    RowId,
+    SessionDep,
+    Slug,
+    StudyDep,
+)
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.judging.api_models import DocumentOut, GradeQuestion, ListOut, Sides
 from topkapi.app.web.judging.api_views import assignment_out
-from topkapi.app.web.studies.api_models import Slug
 from topkapi.app.web.training.forms import PracticeForm
 from topkapi.app.web.training.trainees import trainees_of
 
@@ -148,10 +154,9 @@ def post_my_answer(
 
 @router.get("/studies/{slug}/training")
 def get_api_study_training(
-    session: SessionDep, _user: ApiResearcher, slug: Slug
+    session: SessionDep, _user: ApiResearcher, study: StudyDep
 ) -> StudyTrainingOut:
     """Return the practice questions of a study and the training of its assessors."""
-    study = lifecycle.required_study(session, slug)
     return StudyTrainingOut(
         practice=[
             _question_out(each.id, each.name, each.question)
@@ -173,10 +178,9 @@ def get_api_study_training(
 
 @router.post("/studies/{slug}/training/questions", status_code=201)
 def post_api_question(
-    session: SessionDep, user: ApiAdmin, slug: Slug, body: QuestionIn
+    session: SessionDep, user: ApiAdmin, study: StudyDep, body: QuestionIn
 ) -> QuestionOut:
     """Add a practice question to a study."""
-    study = lifecycle.required_study(session, slug)
     question = PracticeQuestion(
         tool=body.tool,
         query=body.query.strip(),
@@ -191,16 +195,16 @@ def post_api_question(
 
 
 @router.delete("/studies/{slug}/training/questions/{item_id}", status_code=204)
-def delete_api_question(session: SessionDep, user: ApiAdmin, slug: Slug, item_id: RowId) -> None:
+def delete_api_question(
+    session: SessionDep, user: ApiAdmin, study: StudyDep, item_id: RowId
+) -> None:
     """Remove a practice question."""
-    study = lifecycle.required_study(session, slug)
     practice.remove_question(session, study, item_id, actor_id=user.id)
 
 
 @router.post("/studies/{slug}/training/people/{user_id}/grant", status_code=204)
-def post_api_grant(session: SessionDep, user: ApiAdmin, slug: Slug, user_id: RowId) -> None:
+def post_api_grant(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id: RowId) -> None:
     """Grant another try to a person who has used all of them."""
-    study = lifecycle.required_study(session, slug)
     trainings.grant_try(session, study, user_id, actor_id=user.id)
 
 

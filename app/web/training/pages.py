@@ -18,14 +18,13 @@ from topkapi.app.services.pages.snippets import snippet_texts
 from topkapi.app.services.training import trainings
 from topkapi.app.services.training.question import practice_state
 from topkapi.app.services.training.trainings import TrainingState
-from topkapi.app.web.access.deps import CurrentUser, SessionDep
+from topkapi.app.web.access.deps import CurrentUser, SessionDep, Slug
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.judging.question_view import question_view
 from topkapi.app.web.judging.views import TermsView
 from topkapi.app.web.pages.display_preferences import display_preferences_of
-from topkapi.app.web.studies.pages import Slug
 from topkapi.app.web.training.forms import PracticeForm
 from topkapi.app.web.training.views import (
     Feedback,
