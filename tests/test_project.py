@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from topkapi.analysis.extras import EXTRAS
 from topkapi.analysis.report.page.environment import stylesheet
 from topkapi.app.cli import COMMANDS
 from topkapi.app.config import Settings
@@ -78,6 +79,12 @@ def test_the_locks_hold_every_dependency() -> None:
         for requirement in needed:
             name = re.split(r"[<>=\[ ]", requirement)[0].lower()
             assert re.search(rf"^{re.escape(name)}(\[\w+\])?==", text, re.MULTILINE), (lock, name)
+
+
+def test_the_install_hints_name_the_packages_of_the_extras() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for extra, package in EXTRAS.items():
+        assert project["optional-dependencies"][extra] == [package]
 
 
 def test_browser_assets_are_pinned_and_not_committed() -> None:

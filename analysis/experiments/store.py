@@ -4,7 +4,6 @@ A run that is killed loses only the piece in hand; started again, it skips what 
 """
 
 import hashlib
-import importlib
 import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +16,8 @@ from joblib import Parallel, delayed
 
 from topkapi.analysis.data.folds import Fold
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.errors import AnalysisError, BadData
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.extras import optional_module
 
 RETRIES = 3  # of a task on a cluster
 LARGE = (Fold, RankingData)  # arguments that a cluster is sent once
@@ -122,10 +122,7 @@ def _on_cluster(tasks: list[Task], address: str) -> Iterator[Row]:
     Data that tasks share are sent once, as the result of a task: workers pass them on to each
     other, and the scheduler can make them again if every worker that had them is lost.
     """
-    try:
-        distributed = importlib.import_module("distributed")
-    except ImportError:
-        raise AnalysisError("Dask is not installed: pip install 'topkapi[dask]'") from None
+    distributed = optional_module("distributed", "dask", "Dask")
     with distributed.Client(address) as client:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", "Sending large graph")  # as intended

@@ -53,19 +53,36 @@ class Table:
         return lines
 
 
-def as_text(table: Table) -> str:
-    """Format a table for a terminal: aligned columns, a star before best values."""
+def as_text(table: Table, width: int | None = None) -> str:
+    """Format a table for a terminal: aligned columns, a star before best values.
+
+    Columns that do not fit into ``width`` follow below, with the titles of the rows again.
+    """
     cells = [["", *table.columns], *table.cells(lambda text: f"*{text}", "'")]
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-    lines = [
-        "  ".join(
-            cell.ljust(width) if position == 0 else cell.rjust(width)
-            for position, (cell, width) in enumerate(zip(line, widths, strict=True))
-        ).rstrip()
-        for line in cells
+    blocks = [
+        [
+            "  ".join(
+                [line[0].ljust(widths[0]), *(line[each].rjust(widths[each]) for each in block)]
+            ).rstrip()
+            for line in cells
+        ]
+        for block in _blocks(widths, width)
     ]
+    lines = [line for block in blocks for line in ["", *block]][1:]
     note = [f"' {table.note}"] if table.note else []
     return "\n".join([table.title, *lines, *note])
+
+
+def _blocks(widths: Sequence[int], most: int | None) -> list[list[int]]:
+    """Return the columns after the first in blocks that fit beside it into ``most`` characters."""
+    blocks: list[list[int]] = [[]]
+    for column in range(1, len(widths)):
+        used = widths[0] + sum(2 + widths[each] for each in [*blocks[-1], column])
+        if most is not None and used > most and blocks[-1]:
+            blocks.append([])
+        blocks[-1].append(column)
+    return blocks
 
 
 def as_csv(table: Table) -> str:

@@ -1,13 +1,10 @@
 """What the optional libraries of boosted trees share: their import, and the choice of trees."""
 
-import importlib
 from collections.abc import Callable
-from types import ModuleType
 
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.errors import AnalysisError
 from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.models.base import Ranker
 from topkapi.analysis.typing import FloatArray
@@ -19,14 +16,6 @@ class LibraryTrees(Ranker):
     learned = ("n_features_", "trees_")
     n_features_: int
     trees_: str
-
-
-def optional_package(name: str, title: str) -> ModuleType:
-    """Import a library that is an optional extra of the same name."""
-    try:
-        return importlib.import_module(name)
-    except ImportError:
-        raise AnalysisError(f"{title} is not installed: pip install 'topkapi[{name}]'") from None
 
 
 def best_length(

@@ -7,12 +7,13 @@ import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length, optional_package
+from topkapi.analysis.extras import optional_module
+from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length
 from topkapi.analysis.typing import FloatArray
 
 
 def _package() -> ModuleType:
-    return optional_package("lightgbm", "LightGBM")
+    return optional_module("lightgbm", "lightgbm", "LightGBM")
 
 
 class LightGBM(LibraryTrees):

@@ -6,14 +6,15 @@ from typing import Any, Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length, optional_package
+from topkapi.analysis.extras import optional_module
+from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length
 from topkapi.analysis.typing import FloatArray
 
 MOST_LABEL = 31  # of XGBoost's exponential gains; above, gains are linear
 
 
 def _package() -> ModuleType:
-    return optional_package("xgboost", "XGBoost")
+    return optional_module("xgboost", "xgboost", "XGBoost")
 
 
 class XGBoost(LibraryTrees):

@@ -13,10 +13,11 @@ from contextlib import contextmanager
 from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from threading import active_count, current_thread, main_thread
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 try:
     import typer
+    from typer.core import TyperGroup
 except KeyboardInterrupt:
     sys.exit(130)
 
@@ -102,9 +103,19 @@ def _completed() -> list[str]:
     return typed.split()[1:]
 
 
+class _WholeSummaries(TyperGroup):
+    """A group whose help wraps the summaries of its commands instead of cutting them off."""
+
+    def format_commands(self, _ctx: typer.Context, formatter: Any) -> None:
+        """Write the commands with their whole summaries."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.help or "") for name, each in self.commands.items()])
+
+
 def _build(arguments: Sequence[str]) -> typer.Typer:
     """Build the command line, importing only the command that ``arguments`` name."""
     cli = typer.Typer(
+        cls=_WholeSummaries,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         help="Top-k preference labeling: run the server, import studies, export results.",
@@ -125,7 +136,7 @@ def _build(arguments: Sequence[str]) -> typer.Typer:
 
 def _outline(summary: str, commands: Mapping[str, str]) -> typer.Typer:
     """Return a group that lists its commands and runs none."""
-    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group = typer.Typer(cls=_WholeSummaries, help=summary, rich_markup_mode=None)
     for name, about in commands.items():
         group.command(name, help=about)(_unused)
     return group

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,6 +88,16 @@ def _name(settings: Settings) -> str:
     if url.get_backend_name() == "sqlite":
         return str(Path(url.database or "").absolute())
     return url.set(drivername="postgresql").render_as_string(hide_password=True)
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Return aligned columns under their heads; numbers are aligned at the right."""
+    columns = []
+    for head, *cells in zip(heads, *rows, strict=True):
+        texts = [head, *map(str, cells)]
+        width, number = max(map(len, texts)), all(isinstance(cell, int) for cell in cells)
+        columns.append([text.rjust(width) if number else text.ljust(width) for text in texts])
+    return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 
 def say(as_json: bool, data: Any, text: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.errors import NotFound
@@ -63,8 +63,10 @@ def list_runs(slug: Slug, as_json: AsJson = False) -> None:
     """List the runs of a study."""
     with open_sessions() as sessions, sessions.read() as session:
         facts = [_facts(run) for run in runs_of(session, required_study(session, slug))]
-    text = "\n".join(map(_line, facts)) or f"{slug} has no runs: add some with topkapi systems add"
-    say(as_json, facts, text)
+    columns = ("system", "queries", "lines")
+    rows = [[each[name] for name in columns] for each in facts]
+    none = f"{slug} has no runs: add some with topkapi systems add"
+    say(as_json, facts, table(columns, rows) if rows else none)
 
 
 def remove(

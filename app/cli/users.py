@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope
@@ -76,8 +76,9 @@ def list_users(as_json: AsJson = False) -> None:
     """List everyone, with role and state."""
     with open_sessions() as sessions, sessions.read() as session:
         users = all_users(session)
-    lines = [f"{user.email:<36} {user.role:<11} {_state(user):<9} {user.name}" for user in users]
-    say(as_json, [_facts(user) for user in users], "\n".join(lines) or "no accounts yet")
+    rows = [(user.email, user.role, _state(user), user.name) for user in users]
+    text = table(("e-mail", "role", "state", "name"), rows) if rows else "no accounts yet"
+    say(as_json, [_facts(user) for user in users], text)
 
 
 def disable(email: Email, as_json: AsJson = False) -> None:

@@ -144,6 +144,10 @@ def test_tables_escape_what_their_format_would_take_as_markup() -> None:
     assert r"c\_d" in as_latex(table)
     assert r"x\|y" in as_markdown(table)
     assert "*1.0000" in as_text(table)
+    wide = Table("wide", ["one", "two", "three"], [("first", [0.1, 0.2, 0.3])], digits=1)
+    assert as_text(wide, width=17).splitlines() == [
+        *("wide", "        one   two", "first  *0.1  *0.2", "", "       three", "first   *0.3")
+    ]
     lower = Table("loss", ["x"], [("a", [1.0]), ("b", [2.0])], lower=frozenset(["x"]))
     assert "**1.0000**" in as_markdown(lower)
 

@@ -113,7 +113,10 @@ def test_people_are_added_listed_and_disabled(run: Runner, database: str) -> Non
     assert "ansa@lehto.example disabled" in run("users", "disable", "ansa@lehto.example").out
     (listed,) = json.loads(run("users", "list", "--json").out)
     assert (listed["role"], listed["state"]) == ("assessor", "disabled")
-    assert "Ansa Lehto" in run("users", "list").out
+    heads, row = run("users", "list").out.splitlines()
+    assert heads.split() == ["e-mail", "role", "state", "name"]
+    assert row.endswith("Ansa Lehto")
+    assert row.index("Ansa Lehto") == heads.index("name")
     engine = make_engine(database)
     with make_sessions(engine).read() as session:
         stored = session.scalars(select(User)).one()

@@ -85,6 +85,19 @@ def test_help_imports_no_heavy_module(group: str) -> None:
     assert shown.stderr.splitlines() == ["LOADED 0"] * len(commands)
 
 
+@pytest.mark.parametrize("arguments", [(), *((group,) for group in GROUPS)])
+def test_no_summary_is_cut_off(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    _, out, _ = run_command(capsys, [*arguments, "--help"])
+    shown = " ".join(out.split())
+    summaries = GROUPS[arguments[0]] if arguments else COMMANDS
+    for name, summary in summaries.items():
+        assert f"{name} {summary}" in shown
+    assert max(map(len, out.splitlines())) <= 80
+
+
 def test_names_in_help_texts_are_those_of_the_program() -> None:
     assert tuple(MODELS) == choices.MODELS
     assert tuple(FORMATS) == choices.TABLE_FORMATS
@@ -117,6 +130,7 @@ def test_refusals_are_json_for_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", f"sqlite:///{tmp_path / 'empty.db'}")
+    (tmp_path / "empty.db").touch()
     (tmp_path / "study").mkdir()
     for code, *arguments in (
         ("usage", "users", "nothing"),

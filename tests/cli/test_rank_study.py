@@ -171,3 +171,22 @@ def test_errors_are_one_line_that_says_what_to_mend(
     assert fault in wrong
     assert wrong.count("\n") == 1
     assert not (sqlite_folder / "x").exists()
+
+
+def test_models_without_their_library_are_left_out_in_one_line(
+    sqlite_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    python = sqlite_folder / "env" / "bin" / "python"
+    monkeypatch.setattr("sys.executable", str(python))
+    monkeypatch.setattr("topkapi.analysis.extras.find_spec", lambda _name: None)
+    monkeypatch.setattr("topkapi.app.cli.rank.experiments.TABLE_ORDER", ["ranknet", "lightgbm"])
+    command = "(env/bin/python -m pip install 'lightgbm>=4.6')"
+    arguments = ["rank", "compare", "--study", "tulips", "--folds", "3", "--truth", "topk"]
+    code, out, err = run_command(capsys, arguments)
+    assert code == 0, err
+    assert [line for line in err.splitlines() if "lightgbm" in line.lower()] == [
+        f"left out, not installed: lightgbm {command}"
+    ]
+    assert "LightGBM" not in out
+    code, _, err = run_command(capsys, [*arguments, "--models", "ranknet,lightgbm"])
+    assert (code, err) == (1, f"topkapi: --models: not installed: lightgbm {command}\n")

@@ -60,7 +60,8 @@ def test_access_is_given_taken_and_listed(
     assert not done(capsys, *access)
     assert list[Any](done(capsys, *access, "--give", rosa["email"])) == [rosa]
     assert "is not a researcher" in refused(capsys, *access, "--give", EMAILS[0])
-    assert run_command(capsys, [*access])[1].split() == ["rosa@x.example", "Rosa"]
+    listed = run_command(capsys, [*access])[1].splitlines()
+    assert [line.split() for line in listed] == [["e-mail", "name"], ["rosa@x.example", "Rosa"]]
     assert not done(capsys, *access, "--take", rosa["email"])
 
 

@@ -10,6 +10,7 @@ from topkapi.analysis.data.exports.codec import Groups, Names
 from topkapi.analysis.data.exports.rounds import columns_of
 from topkapi.analysis.data.exports.sink import Sink
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.extras import install_command
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -32,7 +33,7 @@ def parquet_chunks(records: Iterable[T], kind: type[T]) -> Iterator[bytes]:
         from pyarrow import Table
         from pyarrow.parquet import ParquetWriter
     except ImportError:
-        raise BadData("Parquet needs pyarrow: pip install topkapi[parquet]") from None
+        raise BadData(f"Parquet needs pyarrow: {install_command('parquet')}") from None
     schema = _schema(kind)
 
     def chunks() -> Iterator[bytes]:

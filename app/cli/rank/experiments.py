@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -36,7 +37,8 @@ if TYPE_CHECKING or RUNNING:
     )
     from topkapi.analysis.experiments.grids import TABLE_ORDER, title
     from topkapi.analysis.experiments.store import Progress, Row, Store, Task, run_tasks
-    from topkapi.analysis.experiments.tables import FORMATS, Table
+    from topkapi.analysis.experiments.tables import FORMATS, Table, as_text
+    from topkapi.analysis.extras import EXTRAS, install_command, is_installed
     from topkapi.analysis.metrics import load_gains
     from topkapi.analysis.models import model_class
     from topkapi.analysis.papers.comparison import (
@@ -312,9 +314,19 @@ def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:
 
 
 def _models(text: str) -> list[str]:
-    names = TABLE_ORDER if text == "all" else [name.strip() for name in text.split(",")]
+    """Return the names of models; of all, those whose library is installed."""
+    missing = [name for name in TABLE_ORDER if name in EXTRAS and not is_installed(name)]
+    if text == "all":
+        if missing:
+            command = install_command(*missing)
+            typer.echo(f"left out, not installed: {', '.join(missing)} ({command})", err=True)
+        return [name for name in TABLE_ORDER if name not in missing]
+    names = [name.strip() for name in text.split(",")]
     for name in names:
         model_class(name)
+    wanted = [name for name in names if name in missing]
+    if wanted:
+        raise Refused(f"--models: not installed: {', '.join(wanted)} ({install_command(*wanted)})")
     return names
 
 
@@ -372,5 +384,8 @@ def _show(
         for table in tables
     ]
     about = {key: rows[0][key] for key in ("data", "data_hash", "seed", "version")} if rows else {}
-    text = "\n\n".join(FORMATS[form][1](table) for table in tables)
+    width = get_terminal_size().columns if sys.stdout.isatty() else None
+    text = "\n\n".join(
+        as_text(table, width) if form == "text" else FORMATS[form][1](table) for table in tables
+    )
     say(as_json, {**about, "tables": facts}, text)

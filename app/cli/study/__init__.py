@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from topkapi.app.cli.bars import late_bar
-from topkapi.app.cli.common import AsJson, database_exists, open_sessions, say
+from topkapi.app.cli.common import AsJson, database_exists, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study import steering, work
@@ -155,17 +155,13 @@ def list_command(as_json: AsJson = False) -> None:
     """List the studies with their sizes and finished work."""
     with open_sessions() as sessions, sessions.read() as session:
         rows = [_facts(*row) for row in studies_with_counts(session)]
+    columns = ("slug", "queries", "documents", "assignments", "finished")
     lines = [
-        f"{row['slug']:<28} {row['queries']:>6} queries {row['documents']:>8} documents "
-        f"{row['finished']:>5} of {row['assignments']} finished  {row['name']}"
-        f"{' (archived)' if row['archived'] else ''}"
+        (*(row[name] for name in columns), row["name"] + " (archived)" * row["archived"])
         for row in rows
     ]
-    say(
-        as_json,
-        rows,
-        "\n".join(lines) or "no studies yet; import one with: topkapi study import PATH",
-    )
+    none = "no studies yet; import one with: topkapi study import PATH"
+    say(as_json, rows, table((*columns, "name"), lines) if rows else none)
 
 
 def _facts(study: Any, *counts: int) -> dict[str, Any]:

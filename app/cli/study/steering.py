@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study.work import Slug, named_rows, work_lines
@@ -105,9 +105,10 @@ def access(
             for email in emails or ():
                 set_access(session, study, user_of_email(session, email), given=given)
         people = researchers_of(session, study.id)
-    lines = [f"{each.email:<36} {each.name}" for each in people]
+    rows = [(each.email, each.name) for each in people]
     facts = [{"email": each.email, "name": each.name} for each in people]
-    say(as_json, facts, "\n".join(lines) or "no researchers; administrators see every study")
+    none = "no researchers; administrators see every study"
+    say(as_json, facts, table(("e-mail", "name"), rows) if rows else none)
 
 
 def withdraw(

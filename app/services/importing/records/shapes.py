@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from topkapi.analysis.extras import install_command
 from topkapi.app.services.importing.problems import Location, StudyRefused, refusal
 from topkapi.app.services.importing.records.names import Aliases, is_header
 from topkapi.app.services.importing.sources.reader import Reader
@@ -85,5 +86,5 @@ def parquet_missing(path: str) -> StudyRefused:
         Location(path),
         None,
         "This looks like Parquet, and no reader for it is installed.",
-        "Install it with: pip install 'topkapi[parquet]'. Or save the file as JSON Lines.",
+        f"Install it with: {install_command('parquet')}. Or save the file as JSON Lines.",
     )
