@@ -2,17 +2,26 @@
 
 import ast
 import importlib
+import json
+import os
 import re
 import shlex
+import subprocess
+import sys
 from contextlib import redirect_stdout
 from functools import cache
 from io import StringIO
 from pathlib import Path
+from shutil import which
 
 import pytest
 
 from tests.documentation import FENCE, PAGES, ROOT, prose
+from tests.factories import make_user
+from tests.live import FORKER, serving
 from topkapi.app.cli import COMMANDS, main
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.domain.enums import Role
 
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 INLINE = re.compile(r"`([^`]+)`")
@@ -123,3 +132,41 @@ def test_the_first_study_of_the_readme_is_imported_and_assigned(
             main(arguments)
         assert end.value.code == 0, (arguments, capsys.readouterr().err)
     assert "0 of 1 finished" in capsys.readouterr().out
+
+
+@pytest.mark.server
+@pytest.mark.skipif(not (which("curl") and which("zip")), reason="needs curl and zip")
+def test_the_walk_through_the_api_works_as_it_is_shown(sqlite_url: str, tmp_path: Path) -> None:
+    (tmp_path / "tulips").mkdir()
+    for path, text in study_of_the_readme().items():
+        (tmp_path / path).write_text(text)
+    engine = make_engine(sqlite_url)
+    with make_sessions(engine).write.begin() as session:
+        make_user(session, email="you@example.org", role=Role.ADMIN)
+    engine.dispose()
+    section = (ROOT / "docs/api.md").read_text().split("## Run a study from beginning to end")[1]
+    program = (
+        f'#!/bin/sh\nexec {sys.executable} -c "from topkapi.app.cli import main; main()" "$@"\n'
+    )
+    (tmp_path / "topkapi").write_text(program)
+    (tmp_path / "topkapi").chmod(0o755)
+    environment = {
+        **os.environ,
+        "TOPKAPI_DATABASE_URL": sqlite_url,
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+    }
+    with serving(sqlite_url, tmp_path, start=FORKER.start) as server:
+        script = FENCE.findall(section)[0][1].replace("http://localhost:8000", server.url)
+        script = script.replace("curl -H", "curl --silent --fail-with-body -w '\\n' -H")
+        done = subprocess.run(
+            ["bash", "-eu", "-c", script],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 0, done.stdout + done.stderr
+    answers = [json.loads(line) for line in done.stdout.splitlines() if line]
+    assert len(answers) == 6
+    assert answers[-1]["assigned"] == 1

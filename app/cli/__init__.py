@@ -106,7 +106,7 @@ def _completed() -> list[str]:
 class _WholeSummaries(TyperGroup):
     """A group whose help wraps the summaries of its commands instead of cutting them off."""
 
-    def format_commands(self, _ctx: typer.Context, formatter: Any) -> None:
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """Write the commands with their whole summaries."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.help or "") for name, each in self.commands.items()])

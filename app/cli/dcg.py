@@ -42,6 +42,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
     from topkapi.analysis.typing import FloatArray, IntArray
 
+_FOLDS = 5
 _DEPTH = 10  # positions of files that count by default
 Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
 
@@ -108,7 +109,14 @@ def learn(
     penalty: Annotated[
         Kept, typer.Option(help="What is penalized: steps between grades, or weights.")
     ] = Kept.STEPS,
-    folds: Annotated[int, typer.Option(min=2, help="Folds of the cross-validation.")] = 5,
+    folds: Annotated[
+        int | None,
+        typer.Option(
+            min=2,
+            help="Folds of the cross-validation.",
+            show_default="5, or as many as there are queries",
+        ),
+    ] = None,
     bootstrap: Annotated[int, typer.Option(min=0, help="Resamples for intervals.")] = 200,
     out: Annotated[Path | None, typer.Option(help="File to write gains and discounts to.")] = None,
     seed: Seed = 0,
@@ -127,7 +135,7 @@ def learn(
         c=c,
         c_ties_share=ties,
         penalty=penalty.value,
-        n_folds=folds,
+        n_folds=folds or max(2, min(_FOLDS, np.unique(queries).size)),
         bootstrap=bootstrap,
         seed=seed,
     )

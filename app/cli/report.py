@@ -29,6 +29,11 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
     from topkapi.app.services.results.reports.service import facts_of, make_report
 
+_ANSWERS = (
+    "Agreement counts the answers in the files. The report of a study, or of its topk.jsonl, "
+    "counts the preferences that finished lists imply: more pairs, and other figures."
+)
+
 
 def register(cli: typer.Typer) -> None:
     """Add the command to the command line."""
@@ -150,11 +155,12 @@ def _of_files(
             paths, format=format, k=k, preference=preference, left_out=left_out
         )
         found = build_report(study, options, method=method)
-    if not left_out:
-        return found
-    many = f"{len(left_out)} answers" if len(left_out) > 1 else "1 answer"
-    note = f"Left out: {many} that compare a document with itself, the first at {left_out[0]}."
-    return replace(found, notes=(note,))
+    notes = [_ANSWERS] if any(each.judgments and not each.scores for each in study.tools) else []
+    if left_out:
+        many = f"{len(left_out)} answers" if len(left_out) > 1 else "1 answer"
+        about = f"{many} that compare a document with itself, the first at {left_out[0]}."
+        notes.append(f"Left out: {about}")
+    return replace(found, notes=tuple(notes)) if notes else found
 
 
 def _method(name: str | None) -> Method | None:

@@ -64,6 +64,9 @@ def test_a_study_and_its_exports_teach_the_same(
     assert of_study["ungraded"] == 0
     assert of_study["validation"]["learned"]["all"] > 0.8
     assert run(capsys, "export", "tulips", "lists.jsonl", "--out", "lists.jsonl")[0] == 0
+    lines = Path("lists.jsonl").read_text().splitlines()
+    few = [line for line in lines if json.loads(line)["query"] in ("q0", "q1", "q2")]
+    (folder / "few.jsonl").write_text("\n".join(few))
     pages = [(query, index) for query in range(8) for index in range(8)]
     qrels = (f"q{query} 0 q{query}-d{index} {index % 5}\n" for query, index in pages)
     (folder / "grades.qrels").write_text("".join(qrels))
@@ -72,6 +75,9 @@ def test_a_study_and_its_exports_teach_the_same(
     )
     assert code == 0
     of_files = json.loads(output)
+    small = ("dcg", "learn", "few.jsonl", "--grades", "grades.qrels", *options)
+    assert run(capsys, *small)[0] == 0
+    assert "take fewer folds" in run(capsys, *small, "--folds", "5")[2]
     assert of_files["counts"] == of_study["counts"]
     assert of_files["gains"] == pytest.approx(of_study["gains"], abs=1e-6)
     assert of_files["discounts"] == pytest.approx(of_study["discounts"], abs=1e-6)

@@ -1,10 +1,11 @@
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.factories import authenticator_on
+from tests.factories import authenticator_on, make_study, make_user
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent, User
 from topkapi.app.demo_accounts import DEMO_PASSWORD
@@ -34,6 +35,16 @@ def test_the_demo_is_loaded_once_the_same_every_time_and_only_for_this_machine(
         found = sign_ins(session)
         session.commit()
     _works_on_this_machine_only(sessions, found[0].email)
+
+
+def test_the_demo_is_the_same_where_there_are_accounts_and_studies(sessions: Sessions) -> None:
+    with sessions.write() as session:
+        make_user(session, role=Role.ADMIN)
+        make_study(session, queries=3)
+        demo = load_demo(session, at=AT)
+    tutorial = (Path(__file__).parents[2] / "docs/tutorial.md").read_text()
+    counts = f"{demo.assignments} assignments, {demo.finished} finished, {demo.judgments} judgments"
+    assert f"{demo.slug}: {counts}" in tutorial
 
 
 def _has_people_at_every_stage(session: Session, demo: Demo) -> None:

@@ -41,6 +41,17 @@ _SEEN = ADJUDICATION  # withdrawn work blocks no round either, but its assessor 
 
 
 @dataclass(frozen=True, slots=True)
+class Origin:
+    """Ids from which seeds of draws count people and queries, to be equal in every database."""
+
+    person: int = 0
+    query: int = 0
+
+
+_ABSOLUTE = Origin()
+
+
+@dataclass(frozen=True, slots=True)
 class RotationPlan:
     """What a rotation would add, and the steps of the study with it."""
 
@@ -117,6 +128,7 @@ def assign_rotation(
     lists: bool = False,
     actor_id: int | None = None,
     at: datetime | None = None,
+    origin: Origin = _ABSOLUTE,
 ) -> list[Assignment]:
     """Assign the work of all rounds up to ``rounds`` that is not assigned yet."""
     plan = plan_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists)
@@ -128,6 +140,7 @@ def assign_rotation(
         seed=seed,
         actor_id=actor_id,
         at=at,
+        origin=origin,
         rotated={"seed": named, "lists": lists},
     )
     remember(study, people=user_ids, seed=named, lists=lists, steps=plan.steps)
@@ -142,6 +155,7 @@ def assign(
     seed: str | None = None,
     actor_id: int | None = None,
     at: datetime | None = None,
+    origin: Origin = _ABSOLUTE,
     rotated: Mapping[str, object] | None = None,
 ) -> list[Assignment]:
     """Make assignments with their plans, all or none; ``seed`` makes their draws reproducible.
@@ -165,7 +179,7 @@ def assign(
             finished_at=created_at if asks_nothing(work.tool, prepared.plan) else None,
         )
         for work, prepared in zip(
-            wanted, _prepared(session, study, settings, wanted, seed), strict=True
+            wanted, _prepared(session, study, settings, wanted, seed, origin), strict=True
         )
     ]
     session.add_all(made)
@@ -186,6 +200,7 @@ def _prepared(
     settings: StudySettings,
     wanted: Sequence[Spec],
     seed: str | None,
+    origin: Origin,
 ) -> list[Prepared]:
     """Return the plan of each assignment, or refuse lists that cannot be compared."""
     pages = queries.candidates_of_study(session, study.id)
@@ -193,11 +208,13 @@ def _prepared(
     gold = queries.gold_of_study(session, study.id) if settings.attention_every else {}
     lists = ListPlans(session, study, settings.list_rules, compared)
     return [
-        lists.make(work.query, _seed(seed, work))
+        lists.make(work.query, _seed(seed, work, origin))
         if work.tool is Tool.LISTS
         else Prepared(
             {
-                **stored_plan(settings, work.tool, pages.get(work.query, ()), _seed(seed, work)),
+                **stored_plan(
+                    settings, work.tool, pages.get(work.query, ()), _seed(seed, work, origin)
+                ),
                 **({"gold": gold[work.query]} if work.query in gold else {}),
             },
             None,
@@ -250,10 +267,11 @@ def _record(
     )
 
 
-def _seed(base: str | None, work: Spec) -> str:
+def _seed(base: str | None, work: Spec, origin: Origin) -> str:
     if base is None:
         return token_hex(16)
-    name = f"{base}/{work.assessor}/{work.query}/{work.tool.value}/{work.round}"
+    assessor, query = work.assessor - origin.person, work.query - origin.query
+    name = f"{base}/{assessor}/{query}/{work.tool.value}/{work.round}"
     return blake2b(name.encode(), digest_size=16).hexdigest()
 
 

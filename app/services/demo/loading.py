@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from random import Random
 
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 import topkapi.app
@@ -18,7 +18,7 @@ from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.accounts.users import create_user
-from topkapi.app.services.assignments.rotation import assign_rotation
+from topkapi.app.services.assignments.rotation import Origin, assign_rotation
 from topkapi.app.services.demo.people import ASSESSORS, DemoAssessor, Judge
 from topkapi.app.services.demo.working import Sitting
 from topkapi.app.services.importing import import_study, open_source
@@ -86,19 +86,22 @@ def load_demo(session: Session, *, at: datetime | None = None) -> Demo:
         report = import_study(session, source, actor_id=admin.id)
     study = study_of_slug(session, report.slug)
     assert study is not None
+    first_query = session.scalars(select(func.min(Query.id)).where(Query.study == study)).one()
+    origin = Origin(person=admin.id - 1, query=first_query - 1)
     work = assign_rotation(
         session,
         study,
         [user.id for user in assessors],
         rounds=ROUNDS,
         seed=_SEED,
+        origin=origin,
         actor_id=admin.id,
         at=at - timedelta(days=10),
     )
     set_access(session, study, people[1], given=True, actor_id=admin.id)
     people_at_work = dict(zip((u.id for u in assessors), ASSESSORS, strict=True))
     _let_work(session, study, work, people_at_work, at)
-    work += _let_compare(session, study, people_at_work, admin.id, at)
+    work += _let_compare(session, study, people_at_work, admin.id, at, origin)
     return Demo(
         slug=study.slug,
         assignments=len(work),
@@ -149,7 +152,12 @@ def _let_work(
 
 
 def _let_compare(
-    session: Session, study: Study, people: Mapping[int, DemoAssessor], admin_id: int, at: datetime
+    session: Session,
+    study: Study,
+    people: Mapping[int, DemoAssessor],
+    admin_id: int,
+    at: datetime,
+    origin: Origin,
 ) -> list[Assignment]:
     """Assign lists to everyone; assessors without other open work finish them."""
     work = assign_rotation(
@@ -158,6 +166,7 @@ def _let_compare(
         list(people),
         rounds=ROUNDS,
         seed=_SEED,
+        origin=origin,
         lists=True,
         actor_id=admin_id,
         at=at - timedelta(days=2),
