@@ -19,6 +19,7 @@ from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.simulation.runs import Company
 from topkapi.app.domain.simulation.votes import Vote, elections
 
 if TYPE_CHECKING or RUNNING:
@@ -119,6 +120,24 @@ def simulate(
             "--one-assessor", help="With --votes: one person answers, gold is from the others."
         ),
     ] = False,
+    team: Annotated[
+        int, typer.Option(min=1, max=50, help="People who are asked in turn about one list.")
+    ] = 1,
+    random_people: Annotated[
+        int, typer.Option(min=0, help="How many of them answer at random.")
+    ] = 0,
+    prior: Annotated[
+        float | None,
+        typer.Option(
+            min=-0.99, max=0.99, help="A ranker's scores, of this correlation with the true worths."
+        ),
+    ] = None,
+    queries: Annotated[
+        int,
+        typer.Option(
+            min=0, help="Queries that people finish first; their errors are learned from them."
+        ),
+    ] = 0,
     frontier: Annotated[
         Path | None,
         typer.Option(
@@ -156,8 +175,15 @@ def simulate(
         seed=seed,
         errors=error_model,
         persistent=persistent,
-        votes=None if votes is None else _votes(votes, n, one_assessor),
+        votes=None if votes is None else _votes(votes, n, one_assessor, team),
+        company=Company(team, random_people, prior, queries),
     )
+    if random_people > team:
+        raise Refused(f"--random-people: {random_people} of a team of {team} are too many")
+    if votes is not None and (random_people or queries or prior is not None):
+        raise Refused("--votes: --random-people, --prior and --queries need simulated people")
+    if one_assessor and team > 1:
+        raise Refused("--one-assessor: one person is no --team")
     if one_assessor and votes is None:
         raise Refused("--one-assessor needs --votes")
     if frontier is not None:
@@ -181,7 +207,7 @@ def simulate(
         typer.echo(_table(results))
 
 
-def _votes(path: Path, n: int | None, one_assessor: bool) -> Votes:
+def _votes(path: Path, n: int | None, one_assessor: bool, team: int) -> Votes:
     """Read the votes of a preference file."""
     try:
         rows = read_votes(path)
@@ -190,6 +216,12 @@ def _votes(path: Path, n: int | None, one_assessor: bool) -> Votes:
     found = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
     if one_assessor and max(len(each.assessors) for each in found) < 2:
         raise Refused(f"--one-assessor: {path} has one assessor only; nobody is left for the gold")
+    fewest = min(len(each.assessors) for each in found)
+    if 1 < team >= fewest:
+        raise Refused(
+            f"--team: a query of {path} has votes of {fewest} people; with a team of {team} nobody "
+            "is left for the gold"
+        )
     return Votes(found, n, one_assessor)
 
 
@@ -264,22 +296,30 @@ def _row(setting: Setting, summary: Summary) -> dict[str, object]:
         "ties": setting.ties,
         "reuse_answers": plan.reuse_answers,
         "seed": setting.seed,
+        **asdict(setting.company),
         **asdict(summary),
     }
 
 
 def _table(results: list[tuple[Setting, Summary]]) -> str:
+    voted = any(summary.ceiling_overlap_mean is not None for _, summary in results)
+    measured = ("kappa-NDCG", "±", "stated", *(("ceiling",) if voted else ()))
     heads = (
         *("sorter", "error", "questions", "sd", "most", "bound"),
-        *("kappa-NDCG", "stated", "overlap", "stated"),
+        *measured,
+        *("overlap", *measured[1:]),
     )
     lines = [f"{heads[0]:<15}" + "".join(f"{head:>11}" for head in heads[1:])]
     for setting, summary in results:
         lines.append(
             f"{setting.plan.sorter:<15}{setting.error:>11.2f}{summary.judgments_mean:>11.1f}"
             f"{summary.judgments_sd:>11.1f}{summary.judgments_max:>11}{summary.bound:>11}"
-            f"{summary.kappa_ndcg_mean:>11.3f}{_stated(summary.stated_kappa_ndcg_mean):>11}"
-            f"{summary.overlap_mean:>11.3f}{_stated(summary.stated_overlap_mean):>11}"
+            f"{summary.kappa_ndcg_mean:>11.3f}{summary.kappa_ndcg_se:>11.3f}"
+            f"{_stated(summary.stated_kappa_ndcg_mean):>11}"
+            + (f"{_stated(summary.ceiling_kappa_ndcg_mean):>11}" if voted else "")
+            + f"{summary.overlap_mean:>11.3f}{summary.overlap_se:>11.3f}"
+            f"{_stated(summary.stated_overlap_mean):>11}"
+            + (f"{_stated(summary.ceiling_overlap_mean):>11}" if voted else "")
         )
     return "\n".join(lines)
 

@@ -176,3 +176,60 @@ def test_every_error_model_is_simulated(capsys: pytest.CaptureFixture[str], mode
     found = simulated(capsys, *arguments)
     assert 0.5 < found["kappa_ndcg_mean"] < 1
     assert 0.5 < found["overlap_mean"] <= 1
+
+
+def test_a_team_of_people_a_ranker_and_finished_queries_are_simulated(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    base = ("--sorter", "robust", "--error", "0.1", "--budget", "24")
+    alone = simulated(capsys, *base)
+    assert simulated(capsys, *base, "--team", "1", "--random-people", "0") == alone
+    team = simulated(capsys, *base, "--team", "3", "--random-people", "1")
+    assert (team["team"], team["at_random"], team["judgments_max"]) == (3, 1, 24)
+    assert team["error_rate_mean"] > alone["error_rate_mean"] + 0.05
+    ranked = simulated(capsys, *base, "--prior", "0.95", "--runs", "12", "--budget", "5")
+    plain = simulated(capsys, *base, "--runs", "12", "--budget", "5")
+    assert ranked["kappa_ndcg_mean"] > plain["kappa_ndcg_mean"] + 0.1
+    study = simulated(capsys, *base, "--queries", "3", "--runs", "2")
+    assert study["queries"] == 3
+    assert 0 < study["stated_kappa_ndcg_mean"] <= 1
+    assert 0 < study["kappa_ndcg_se"] < 1
+
+
+def test_a_table_of_votes_shows_standard_errors_and_the_ceiling(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    votes = write_votes(tmp_path / "pairs.tsv", "vwxyz")
+    base = ("simulate", "--k", "3", "--runs", "5", "--processes", "1", "--votes", votes)
+    with pytest.raises(SystemExit):
+        main((*base, "--sorter", "robust,insertion", "--budget", "9", "--team", "2"))
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.split()[6:] == [
+        *("kappa-NDCG", "±", "stated", "ceiling"),
+        *("overlap", "±", "stated", "ceiling"),
+    ]
+    robust, insertion = (row.split() for row in rows)
+    assert robust[9] == insertion[8], "the same votes have the same ceiling"
+    with pytest.raises(SystemExit):
+        main((*base, "--one-assessor", "--sorter", "insertion", "--json"))
+    found = json.loads(capsys.readouterr().out)
+    assert found["ceiling_kappa_ndcg_mean"] >= found["kappa_ndcg_mean"] - 1e-9
+    assert found["ceiling_overlap_mean"] == 1.0, "who errs about neighbours finds the members"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--team", "2", "--random-people", "3"), "3 of a team of 2 are too many"),
+        (("--votes", "VOTES", "--team", "3"), "nobody is left for the gold"),
+        (("--votes", "VOTES", "--prior", "0.5"), "need simulated people"),
+        (("--votes", "VOTES", "--one-assessor", "--team", "2"), "one person is no --team"),
+    ],
+)
+def test_teams_that_cannot_be_simulated_are_refused(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, arguments: tuple[str, ...], message: str
+) -> None:
+    votes = write_votes(tmp_path / "pairs.tsv")
+    given = [votes if each == "VOTES" else each for each in arguments]
+    error = refused(capsys, *given)
+    assert message in " ".join(error.split())

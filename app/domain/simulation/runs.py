@@ -1,15 +1,19 @@
 """Sorter runs with a simulated assessor: the cost of a sorter and the quality of its list."""
 
-from collections.abc import Generator, Iterable, Iterator
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import exp, sqrt
 from random import Random
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
+from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
+    AtRandom,
     Errors,
+    InTurn,
     SimulatedAssessor,
     true_worths,
 )
@@ -19,6 +23,9 @@ from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.votes import Session
 
 T = TypeVar("T")
+
+SESSIONS = 10  # that count, of each person with finished queries
+RATES_VARY = 0.2  # standard deviation of the log error rates of people with finished queries
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +38,29 @@ class RunEstimate:
 
 
 @dataclass(frozen=True, slots=True)
+class Company:
+    """Who answers, and what is known beforehand.
+
+    ``team`` people are asked in turn, the first ``at_random`` of them answer at random. ``ranker``
+    is the correlation of a ranker's scores with the true worths, None without a ranker. People have
+    finished ``queries`` queries before the session that counts.
+    """
+
+    team: int = 1
+    at_random: int = 0
+    ranker: float | None = None
+    queries: int = 0
+
+
+ALONE = Company()
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """One simulated session: number of questions, final list, and true worths.
 
-    ``filled`` counts the answers about pairs without a real vote, in sessions that replay votes.
+    In sessions that replay votes, ``filled`` counts the answers about pairs without a real vote,
+    and ``all_votes`` is the list by net wins of everything that the answering people voted.
     """
 
     judgments: int
@@ -42,22 +68,54 @@ class Run:
     worth: tuple[float, ...]
     estimate: RunEstimate | None = None
     filled: int = 0
+    all_votes: tuple[ItemId, ...] = ()
 
 
-def judge(plan: Plan, assessor: Assessor) -> tuple[int, tuple[ItemId, ...], RunEstimate | None]:
-    """Run the sorter of ``plan`` with ``assessor``; return question count, list and estimates."""
-    if SORTERS[plan.sorter].sampled:
-        from topkapi.app.domain.pairs.robust.sampled import sampled_run
-        from topkapi.app.domain.pairs.robust.strategy import (
-            rules_of,  # loads NumPy
-        )
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """The end of a session; ``evidence`` of each person's errors, if it was asked for."""
 
-        run = sampled_run(plan.order, plan.k, rules_of(plan), seed=plan.seed)
-        asked, (ranking, conclusion) = _answered(run, assessor)
-        quality, overlap = conclusion.kappa_ndcg().mean, conclusion.overlap().mean
-        return asked, _listed(ranking, plan.k), RunEstimate(quality, overlap, conclusion.error_rate)
-    asked, ranking = _answered(run_plan(plan, plan.order, {}), assessor)
-    return asked, _listed(ranking, plan.k), None
+    judgments: int
+    ranking: tuple[ItemId, ...]
+    estimate: RunEstimate | None = None
+    evidence: tuple[Any, ...] = ()
+
+
+def judge(
+    plan: Plan,
+    assessor: Assessor,
+    *,
+    team: int = 1,
+    guide: tuple[float, ...] | None = None,
+    known: Sequence[ErrorModel] = (),
+    learn: bool = False,
+) -> Judged:
+    """Run the sorter of ``plan`` with ``assessor``.
+
+    A sampled sorter uses that ``team`` people answer in turn, the scores of a ranker and what is
+    ``known`` of each person; to ``learn`` more, it adds the evidence of their errors.
+    """
+    if not SORTERS[plan.sorter].sampled:
+        asked, ranking = _answered(run_plan(plan, plan.order, {}), assessor)
+        return Judged(asked, _listed(ranking, plan.k))
+    from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+    from topkapi.app.domain.pairs.robust.sampled import sampled_run
+    from topkapi.app.domain.pairs.robust.strategy import (
+        rules_of,  # loads NumPy
+    )
+
+    usual = ErrorPrior() if team == 1 else ErrorPrior.of_team()
+    priors = tuple(ErrorPrior.of(*each) for each in known) or (usual,) * team
+    rules = replace(rules_of(plan), priors=priors, guide=guide)
+    swap = team > 1 or learn or bool(known)
+    run = sampled_run(plan.order, plan.k, rules, seed=plan.seed, swap=swap)
+    asked, (ranking, found, sorter) = _answered(run, assessor)
+    return Judged(
+        asked,
+        _listed(ranking, plan.k),
+        RunEstimate(found.kappa_ndcg().mean, found.overlap().mean, found.error_rate),
+        tuple(sorter.evidence(person) for person in range(team)) if learn else (),
+    )
 
 
 def _answered(running: Generator[Pair, Preference, T], assessor: Assessor) -> tuple[int, T]:
@@ -83,8 +141,10 @@ def replay_votes(plan: Plan, found: Iterable[Session], seed: str) -> Iterator[Ru
     for number, each in enumerate(found):
         order = tuple(range(len(each.worth)))
         mine = replace(plan, order=order, seed=f"{seed}/{number}")
-        asked, ranking, belief = judge(mine, each.assessor)
-        yield Run(asked, ranking, each.worth, belief, each.assessor.filled)
+        ended = judge(mine, InTurn(each.people), team=len(each.people))
+        filled = sum(person.filled for person in each.people)
+        best = each.all_votes[: plan.k]
+        yield Run(ended.judgments, ended.ranking, each.worth, ended.estimate, filled, best)
 
 
 def simulate(
@@ -96,16 +156,64 @@ def simulate(
     seed: str,
     errors: Errors = Errors.UNIFORM,
     persistent: bool = False,
+    company: Company = ALONE,
 ) -> Iterator[Run]:
     """Yield independent runs, each with newly drawn worths.
 
-    The plan's order must consist of the indices 0 to n - 1.
+    The plan's order must consist of the indices 0 to n - 1. People with finished queries are drawn
+    anew every `SESSIONS` runs, each with an error rate of their own around ``error``.
     """
     random = Random(seed)
-    for number in range(runs):
+    rates = [error] * company.team
+    known: Sequence[ErrorModel] = ()
+
+    def played(name: str, *, learn: bool = False) -> tuple[Judged, list[float]]:
         worth = true_worths(len(plan.order), grades, random, errors)
-        assessor = SimulatedAssessor(
-            worth, error=error, errors=errors, persistent=persistent, random=random
-        )
-        asked, ranking, estimate = judge(replace(plan, seed=f"{seed}/{number}"), assessor)
-        yield Run(asked, ranking, tuple(worth), estimate)
+        people: list[Assessor] = [
+            AtRandom(random)
+            if number < company.at_random
+            else SimulatedAssessor(
+                worth, error=rate, errors=errors, persistent=persistent, random=random
+            )
+            for number, rate in enumerate(rates)
+        ]
+        guide = None if company.ranker is None else _scores(worth, company.ranker, random)
+        mine = replace(plan, seed=f"{seed}/{name}")
+        assessor = InTurn(people)
+        team = company.team
+        return judge(mine, assessor, team=team, guide=guide, known=known, learn=learn), worth
+
+    for number in range(runs):
+        if company.queries and number % SESSIONS == 0:
+            rates = [_near(error, random) for _ in rates]
+            known = ()
+            earlier = range(company.queries)
+            known = _known([played(f"{number}/{each}", learn=True)[0] for each in earlier])
+        ended, worth = played(str(number))
+        yield Run(ended.judgments, ended.ranking, tuple(worth), ended.estimate)
+
+
+def _known(finished: Sequence[Judged]) -> list[ErrorModel]:
+    """Return what the finished queries of a team say about each person's errors."""
+    from topkapi.app.domain.pairs.robust.study_errors import study_priors  # loads NumPy
+
+    people = range(len(finished[0].evidence))
+    found = study_priors(
+        {person: [each.evidence[person] for each in finished] for person in people}
+    )
+    return [found[person] for person in people]
+
+
+def _near(error: float, random: Random) -> float:
+    """Draw a person's error rate around the mean one."""
+    return min(0.45, error * exp(random.gauss(0.0, RATES_VARY)))
+
+
+def _scores(worth: Sequence[float], correlation: float, random: Random) -> tuple[float, ...]:
+    """Return scores of a ranker with this expected correlation with the worths."""
+    mean = sum(worth) / len(worth)
+    spread = sqrt(sum((each - mean) ** 2 for each in worth) / len(worth)) or 1.0
+    noise = sqrt(1.0 - correlation**2)
+    return tuple(
+        correlation * (each - mean) / spread + noise * random.gauss(0.0, 1.0) for each in worth
+    )

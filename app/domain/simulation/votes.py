@@ -40,10 +40,20 @@ class Election:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """A session to simulate: true worths by index, and the assessor who answers."""
+    """A session to simulate: true worths by index, and the people who answer in turn.
+
+    ``all_votes`` has the items by net wins over all votes of these people.
+    """
 
     worth: tuple[float, ...]
-    assessor: "VotesAssessor"
+    people: tuple["VotesAssessor", ...]
+    all_votes: tuple[ItemId, ...]
+
+    @property
+    def assessor(self) -> "VotesAssessor":
+        """The only person who answers."""
+        (only,) = self.people
+        return only
 
 
 class VotesAssessor:
@@ -102,21 +112,30 @@ def sessions(
     persistent: bool,
     seed: str,
     start: int = 0,
+    team: int = 1,
 ) -> Iterator[Session]:
     """Yield ``runs`` sessions from number ``start`` on, over the elections in turn.
 
     With ``one_assessor`` one person's votes answer, every person in turn, and the others' are the
-    truth; otherwise a random half of the votes answers, and the other half is the truth. ``n``
+    truth; otherwise a random half of the votes answers, and the other half is the truth. A ``team``
+    of two or more is drawn from the people of an election, and the others are the truth. ``n``
     items are drawn per session, all if None.
     """
-    tasks = [(each, who) for each in found for who in (each.assessors if one_assessor else ("",))]
+    tasks: list[tuple[Election, tuple[str, ...]]] = [
+        (each, who)
+        for each in found
+        for who in ([(one,) for one in each.assessors] if one_assessor else [()])
+    ]
     for number in range(start, start + runs):
         election, who = tasks[number % len(tasks)]
-        yield _session(election, who, n, persistent, Random(f"{seed}/{number}"))
+        random = Random(f"{seed}/{number}")
+        if team > 1:
+            who = tuple(random.sample(election.assessors, team))
+        yield _session(election, who, n, persistent, random)
 
 
 def _session(
-    election: Election, who: str, n: int | None, persistent: bool, random: Random
+    election: Election, who: tuple[str, ...], n: int | None, persistent: bool, random: Random
 ) -> Session:
     names = list(election.items)
     random.shuffle(names)
@@ -124,18 +143,35 @@ def _session(
     answers: list[Vote] = []
     truths: list[Vote] = []
     for vote in election.votes:
-        mine = vote.assessor == who if who else random.random() < 0.5
+        mine = vote.assessor in who if who else random.random() < 0.5
         if vote.first in index and vote.second in index:
             (answers if mine else truths).append(vote)
+    net, everybody = net_wins(answers, index), _by_pair(answers, index)
+    people = tuple(
+        VotesAssessor(
+            {**everybody, **_by_pair((each for each in answers if each.assessor == one), index)}
+            if len(who) > 1
+            else everybody,
+            net,
+            random,
+            persistent=persistent,
+        )
+        for one in who or ("",)
+    )
+    worth = _strict(net_wins(truths, index), random)
+    return Session(worth, people, tuple(sorted(range(len(net)), key=lambda item: -net[item])))
+
+
+def _by_pair(votes: Iterable[Vote], index: Mapping[str, ItemId]) -> dict[Pair, list[int]]:
+    """Return the answers about each pair, in the order of the indices."""
     by_pair: dict[Pair, list[int]] = {}
-    for vote in answers:
+    for vote in votes:
         first, second = index[vote.first], index[vote.second]
         pair, answer = ((first, second), vote.answer)
         if first > second:
             pair, answer = (second, first), -vote.answer
         by_pair.setdefault(pair, []).append(answer)
-    assessor = VotesAssessor(by_pair, net_wins(answers, index), random, persistent=persistent)
-    return Session(_strict(net_wins(truths, index), random), assessor)
+    return by_pair
 
 
 def net_wins(votes: Iterable[Vote], index: Mapping[str, ItemId]) -> list[float]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.goal import Goal
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, moved
+from topkapi.app.domain.pairs.robust.error_prior import RANGES, TEAM_ALIKE, ErrorPrior, moved
 from topkapi.app.domain.pairs.robust.posterior import Posterior, standardized
 from topkapi.app.domain.pairs.robust.sorter import Answered, Removed, RobustSorter
 from topkapi.app.domain.pairs.simulated_assessors import Errors, SimulatedAssessor, true_worths
@@ -37,6 +37,8 @@ class Weighted:
         rng = np.random.default_rng(7)
         self.people = [prior.draw(draws, rng) for prior in TEAM]
         evenness = self.people[0][:, 3]
+        apart = rng.standard_normal(draws) * sqrt(2 / TEAM_ALIKE)  # widths of people are alike
+        self.people[1][:, 1] = self.people[0][:, 1] * np.exp(apart)
         noise = rng.standard_normal((3, draws))
         self.rho = rng.uniform(-0.97, 0.97, draws) if guide else np.zeros(draws)
         x = np.array(guide or [0.0, 0.0, 0.0])[:, None]
@@ -45,6 +47,9 @@ class Weighted:
         shares = np.interp(self.scores, grid, [0.5 * (1 + erf(each / sqrt(2))) for each in grid])
         worth = (1 - evenness) * self.scores + evenness * (shares - 0.5) * sqrt(12)
         weights = np.ones(draws)
+        for column, (low, high) in enumerate(RANGES[:2]):  # draws outside are not clipped here
+            for person in self.people:
+                weights *= (person[:, column] > low) & (person[:, column] < high)
         for each in told:
             lapse, width, ratio, _, side = self.people[each.person].T
             mine = [one.preference for one in told if one.person == each.person]

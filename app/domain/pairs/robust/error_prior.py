@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 LAPSE_SHAPE: Final = (1.0, 3.0)  # Beta density of the lapse
+TEAM_LAPSE_SHAPE: Final = (0.5, 0.7)
+TEAM_ALIKE: Final = 4.0
 RANGES: Final = (
     (0.002, 0.95),  # lapse
     (0.001, 2.0),  # width; below about .01 errors are uniform, at half the lapse
@@ -36,12 +38,13 @@ class ErrorPrior:
     than they are (docs/notes/sorters.md).
 
     The side is a parameter only if there is a fifth mean: one session with few lapses shows
-    nothing of it.
+    nothing of it. ``alike`` is the precision of the log widths of a team around their mean.
     """
 
     means: tuple[float, ...] = (0.0, -4.6, -0.6, 1.0)
     precisions: tuple[float, ...] = (0.0, 0.1, 40.0, 3.0)
     lapse_shape: tuple[float, float] = LAPSE_SHAPE
+    alike: float = 0.0
 
     @classmethod
     def of(cls, means: Sequence[float], precisions: Sequence[float]) -> "ErrorPrior":
@@ -60,9 +63,12 @@ class ErrorPrior:
 
     @classmethod
     def of_team(cls) -> "ErrorPrior":
-        """Return the general prior of a member of a team, with a side."""
+        """Return the general prior of a member of a team.
+
+        People may lapse hardly ever or nearly always, and confuse pages over similar distances.
+        """
         usual = cls()
-        return cls((*usual.means, 0.0), (*usual.precisions, 1.0))
+        return cls((*usual.means, 0.0), (*usual.precisions, 1.0), TEAM_LAPSE_SHAPE, TEAM_ALIKE)
 
     def table(self) -> FloatArray:
         """Return a row per parameter: range, mean, precision, and the lapse's Beta shape."""
@@ -70,13 +76,14 @@ class ErrorPrior:
         rows[:, :2] = RANGES[: len(self.means)]
         rows[:, 2], rows[:, 3] = self.means, self.precisions
         rows[0, 4:] = self.lapse_shape
+        rows[1, 4] = self.alike
         return rows
 
     def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
         """Draw ``count`` error models: rows of lapse, width, tie ratio, evenness, if any side."""
         lows, highs = np.array(RANGES[: len(self.means)]).T
         models = np.full((count, len(self.means)), 0.5)
-        models[:, 0] = rng.beta(*LAPSE_SHAPE, count)
+        models[:, 0] = rng.beta(*(self.lapse_shape if self.lapse_shape[0] else LAPSE_SHAPE), count)
         models[:, 1:3] = np.exp(rng.uniform(np.log(lows[1:3]), np.log(highs[1:3]), (count, 2)))
         models[:, 3] = rng.random(count)
         for column, (mean, precision) in enumerate(zip(self.means, self.precisions, strict=True)):

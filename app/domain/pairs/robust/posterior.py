@@ -19,7 +19,13 @@ from topkapi.app.domain.pairs.robust.model_moves import (
     move_models,
     move_worths_of_ranker,
 )
-from topkapi.app.domain.pairs.robust.moves import EVENNESS, move_scores, pair_probabilities, space
+from topkapi.app.domain.pairs.robust.moves import (
+    EVENNESS,
+    WIDTH,
+    move_scores,
+    pair_probabilities,
+    space,
+)
 from topkapi.app.domain.pairs.robust.special import quantiles, shares
 
 FloatArray = NDArray[np.float64]
@@ -51,12 +57,14 @@ class Posterior:
         self.n, self.chains, self.people = n, chains, len(priors)
         self._priors = np.array([prior.table() for prior in priors])
         self._priors[1:, EVENNESS, 3] = 0.0  # the spacing is the query's: its prior counts once
+        self._priors[1:, WIDTH, 3] *= self._priors[1:, WIDTH, 4] == 0.0  # so does that of a team
         drawn = [priors[0].draw(chains, rng)]
         self.u = np.clip(rng.random((chains, n), dtype=np.float32), 1e-6, 1 - 1e-6)
         self.z = quantiles(self.u)
         drawn += [prior.draw(chains, rng) for prior in priors[1:]]
         self.errors = np.stack(drawn, axis=1)  # (chains, people, parameters)
         self.errors[:, 1:, EVENNESS] = self.errors[:, :1, EVENNESS]
+        self._draw_alike(rng)
         self.guide = standardized(guide)
         self.rhos = np.empty(0)
         if self.guided:
@@ -70,6 +78,18 @@ class Posterior:
         self._answers: list[tuple[int, int, int, int]] = []
         self._best: tuple[int, IntArray] | None = None
         self._index_answers()
+
+    def _draw_alike(self, rng: np.random.Generator) -> None:
+        """Draw widths of people who are alike around that of the first."""
+        alike = self._priors[:, WIDTH, 4].min()
+        if self.people > 1 and alike > 0.0:
+            noise = rng.standard_normal((self.chains, self.people)) / np.sqrt(alike)
+            drawn = self.errors[:, :1, WIDTH] * np.exp(noise - noise[:, :1])
+            self.errors[:, :, WIDTH] = np.clip(drawn, *self._priors[0, WIDTH, :2])
+
+    def prior_of(self, person: int) -> FloatArray:
+        """Return the prior of a person's error model, as `ErrorPrior.table` has it."""
+        return np.asarray(self._priors[person])
 
     @property
     def guided(self) -> bool:

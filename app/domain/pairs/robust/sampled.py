@@ -16,7 +16,10 @@ from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """When to end, how often a pair may be asked, and what the questions are for."""
+    """When to end, how often a pair may be asked, what the questions are for, and what is known.
+
+    People, as many as there are ``priors``, are asked in turn; ``guide`` has a ranker's scores.
+    """
 
     budget: int
     stop_at: float | None = None
@@ -47,7 +50,7 @@ def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
         return None
     if rules.stop_at is not None and sorter.may_stop_at(rules.stop_at):
         return None
-    return sorter.ask()
+    return sorter.ask(asked % len(rules.priors))
 
 
 def ranking_of(
@@ -58,26 +61,32 @@ def ranking_of(
 
 
 def sampled_run(
-    items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
-) -> Generator[Pair, Preference, tuple[Ranking, Conclusion]]:
-    """Yield pairs, receive preferences, and return the ranking and its conclusion."""
+    items: Sequence[ItemId], k: int, rules: Rules, *, seed: str, swap: bool = False
+) -> Generator[Pair, Preference, tuple[Ranking, Conclusion, RobustSorter]]:
+    """Yield pairs, receive preferences, and return the ranking, its conclusion and the sorter.
+
+    With ``swap`` the better page is on either side for everybody in turn, as in a session.
+    """
+    people = len(rules.priors)
     sorter = open_sorter(len(items), k, rules, seed)
     verdicts: dict[Pair, Preference] = {}
     asked = 0
     while (indices := next_pair(sorter, rules, asked)) is not None:
+        if swap and asked // people % 2:
+            indices = indices[::-1]
         pair = items[indices[0]], items[indices[1]]
         preference = yield pair
+        sorter.take(Answered(indices, preference, asked % people))
         asked += 1
-        sorter.take(Answered(indices, preference))
         verdicts[pair] = preference
         verdicts[pair[1], pair[0]] = preference.swapped()
     conclusion = sorter.conclude()
-    return ranking_of(conclusion, items, verdicts), conclusion
+    return ranking_of(conclusion, items, verdicts), conclusion, sorter
 
 
 def sampled_sort(
     items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
 ) -> Generator[Pair, Preference, Ranking]:
     """Run the sorter as a generator like the others, which returns only the ranking."""
-    ranking, _ = yield from sampled_run(items, k, rules, seed=seed)
+    ranking, _, _ = yield from sampled_run(items, k, rules, seed=seed)
     return ranking

@@ -23,6 +23,9 @@ from topkapi.app.domain.pairs.robust.question import (
     weights_of,
 )
 from topkapi.app.domain.pairs.robust.special import draws, streams
+from topkapi.app.domain.pairs.robust.study_errors import evidence
+
+FloatArray = NDArray[np.float64]
 
 REFRESHED = 5  # least number of promising documents, and of others, redrawn at every step
 REFRESHED_SHARE = 4  # one document in this many, if that is more
@@ -158,6 +161,10 @@ class RobustSorter:
             return conclude(posterior, self.k, self._streams(_END, self._chains), self.goal)
         finally:
             posterior.restore(chains)
+
+    def evidence(self, person: int = 0) -> FloatArray:
+        """Return how well each error model explains the answers of a person."""
+        return evidence(self._posterior, person)
 
     def fork(self) -> "RobustSorter":
         """Return an independent copy in the same state."""
