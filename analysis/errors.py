@@ -7,6 +7,9 @@ AnalysisError
 └── UnknownName      a model or measure that does not exist; the message lists those that do
 """
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class AnalysisError(Exception):
     """Base of every error the library raises on purpose."""
@@ -26,3 +29,15 @@ class DidNotConverge(AnalysisError):
 
 class UnknownName(AnalysisError, ValueError):
     """No model or measure has this name; the message lists those that exist."""
+
+
+def unknown_name(what: str, name: str, known: Iterable[str]) -> UnknownName:
+    """Return the error for a name that does not exist, with the nearest one that does.
+
+    >>> print(unknown_name("model", "ranksvn", ["ranknet", "ranksvm"]))
+    no model 'ranksvn': did you mean 'ranksvm'? There are ranknet, ranksvm
+    """
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return UnknownName(f"no {what} {name!r}: {hint}There are {', '.join(names)}")

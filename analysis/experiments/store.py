@@ -52,11 +52,11 @@ class Task:
 class Store:
     """Rows by key, kept in a file when a path is given."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self.path = path
+    def __init__(self, path: str | Path | None = None) -> None:
+        self.path = None if path is None else Path(path)
         self.rows: dict[str, Row] = {}
-        if path is not None and path.exists():
-            self._read(path)
+        if self.path is not None and self.path.exists():
+            self._read(self.path)
 
     def _read(self, path: Path) -> None:
         lines = path.read_text(encoding="utf-8").split("\n")

@@ -9,7 +9,7 @@ import numpy as np
 
 from topkapi.analysis.data.padding import blocks
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.errors import BadData, UnknownName
+from topkapi.analysis.errors import BadData, UnknownName, unknown_name
 from topkapi.analysis.metrics import dcg, err, overlap, pairs, precision
 from topkapi.analysis.metrics.gains import Gains
 from topkapi.analysis.metrics.query_batch import QueryBatch
@@ -65,11 +65,11 @@ def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Sco
     --------
     >>> measure("ndcg@0")
     Traceback (most recent call last):
-    topkapi.analysis.errors.UnknownName: no measure 'ndcg@0': write p@10, map, ndcg@10, ...
+    topkapi.analysis.errors.UnknownName: no measure 'ndcg@0': did you mean 'ndcg@10'? There are ...
     """
     match = _NAME.fullmatch(name)
     if match is None or match["base"] not in MEASURES:
-        raise UnknownName(f"no measure {name!r}: write {', '.join(usual_names())}")
+        raise unknown_name("measure", name, usual_names())
     base, k = match["base"], int(match["k"]) if match["k"] else None
     if base in LEARNABLE and match["p"] is None and gains is not None:
         return partial(dcg.learned_ndcg, k=k, expected=ties == "expected", gains=gains)
@@ -91,7 +91,7 @@ def _uncut(name: str, base: str, k: int | None, persistence: str | None) -> Scor
         return partial(overlap.topk_01, k=k)
     if persistence is None and base == "kendall-tau" and k is None:
         return pairs.kendall_tau
-    raise UnknownName(f"no measure {name!r}: write {', '.join(usual_names())}")
+    raise unknown_name("measure", name, usual_names())
 
 
 def usual_names(k: int = 10) -> list[str]:

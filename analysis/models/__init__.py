@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from topkapi.analysis.errors import BadData, UnknownName
+from topkapi.analysis.errors import BadData, unknown_name
 from topkapi.analysis.models.adarank import AdaRank
 from topkapi.analysis.models.base import FORMAT, LinearRanker, Ranker
 from topkapi.analysis.models.focused_boost import FocusedBoost
@@ -23,8 +23,16 @@ from topkapi.analysis.models.top_rank import TopRank
 from topkapi.analysis.models.top_slack import TopSlack
 from topkapi.analysis.models.xgboost import XGBoost
 
-MODELS: dict[str, type[Ranker]] = {
-    model.name: model
+
+class _ByName(dict[str, type[Ranker]]):
+    """A dictionary whose error for a wrong name says which ones there are."""
+
+    def __missing__(self, name: str) -> type[Ranker]:
+        raise unknown_name("model", name, self)
+
+
+MODELS: dict[str, type[Ranker]] = _ByName(
+    (model.name, model)
     for model in (
         Regression,
         RankSVM,
@@ -47,7 +55,7 @@ MODELS: dict[str, type[Ranker]] = {
         LightGBM,
         XGBoost,
     )
-}
+)
 """Every model by its name."""
 
 
@@ -69,8 +77,6 @@ def model_class(name: str) -> type[Ranker]:
     UnknownName
         If there is no such model; the message lists the names.
     """
-    if name not in MODELS:
-        raise UnknownName(f"no model {name!r}: choose from {', '.join(MODELS)}")
     return MODELS[name]
 
 

@@ -12,7 +12,7 @@ from topkapi.analysis.report.schema import Comparison, Effort, NoComparison, Rep
 from topkapi.analysis.report.serialise import Record, flat, record_of, to_json
 
 
-def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Path]:
+def write_report(report: Report, folder: str | Path, *, plots: bool = True) -> list[Path]:
     """Write every file of the report into a folder.
 
     Parameters
@@ -29,6 +29,7 @@ def write_report(report: Report, folder: Path, *, plots: bool = True) -> list[Pa
     list[Path]
         The files written.
     """
+    folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     written = write_texts(report_texts(report), folder)
     for name in PLOTS if plots else ():

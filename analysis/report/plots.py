@@ -103,13 +103,13 @@ PLOTS: dict[str, Callable[[Report, Figure], None]] = {
 }
 
 
-def save_plot(report: Report, name: str, folder: Path) -> list[Path]:
+def save_plot(report: Report, name: str, folder: str | Path) -> list[Path]:
     """Draw one plot as ``name.png`` and ``name.svg``; nothing where there is nothing to draw."""
     if not report.tools or (name == "course" and not _timed(report)):
         return []
     figure = Figure(figsize=(8, 4), layout="constrained")
     PLOTS[name](report, figure)
-    paths = [folder / f"{name}.png", folder / f"{name}.svg"]
+    paths = [Path(folder) / f"{name}{ending}" for ending in (".png", ".svg")]
     with warnings.catch_warnings():  # names in scripts that the plots' font lacks show as boxes
         warnings.filterwarnings("ignore", message="Glyph .* missing")
         for path in paths:

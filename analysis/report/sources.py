@@ -48,7 +48,7 @@ ANSWER_CODES = {
 
 
 def read_preferences(
-    paths: Sequence[Path],
+    paths: Sequence[str | Path],
     *,
     format: str | None = None,
     k: int | None = None,
@@ -86,7 +86,8 @@ def read_preferences(
         raise BadData("no preference file was given")
     if preference not in (None, "codes", "ids"):
         raise BadData(f"--preference: {preference!r} is neither codes nor ids")
-    named = [_name(path) for path in paths]
+    files = [Path(path) for path in paths]
+    named = [_name(path) for path in files]
     if len(set(named)) < len(named):
         raise BadData(f"two files have the same name ({', '.join(named)}): rename one")
     rows: list[Row] = []
@@ -94,7 +95,7 @@ def read_preferences(
     entries: list[LoggedEntry] = []
     grades: dict[str, list[Label]] = {}
     kinds = set()
-    for path, name in zip(paths, named, strict=True):
+    for path, name in zip(files, named, strict=True):
         lines = _lines(path)
         kind = format or detect(lines, path)
         kinds.add(kind)
@@ -119,7 +120,7 @@ def read_preferences(
     return study_of(parts, " and ".join(named), sides=sides, k=k)
 
 
-def read_votes(path: Path) -> list[Row]:
+def read_votes(path: str | Path) -> list[Row]:
     """Read the single answers of one preference file.
 
     Parameters
@@ -137,6 +138,7 @@ def read_votes(path: Path) -> list[Row]:
     BadData
         If the file is malformed or holds no single answers.
     """
+    path = Path(path)
     lines = _lines(path)
     kind = detect(lines, path)
     if kind == "judgments":

@@ -11,7 +11,6 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from threading import active_count, current_thread, main_thread
 from typing import Annotated, Any, NoReturn
 
@@ -21,6 +20,7 @@ try:
 except KeyboardInterrupt:
     sys.exit(130)
 
+import topkapi
 from topkapi.app.cli.groups import GROUPS
 from topkapi.app.cli.running import COMPLETE, HELP
 
@@ -144,10 +144,7 @@ def _outline(summary: str, commands: Mapping[str, str]) -> typer.Typer:
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        try:
-            typer.echo(version("topkapi"))
-        except PackageNotFoundError:
-            typer.echo("checkout")
+        typer.echo(topkapi.__version__)
         raise typer.Exit
 
 

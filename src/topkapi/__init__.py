@@ -1,1 +1,66 @@
-"""Topkapi: top-k preference labeling, and the analysis of its labels."""
+"""Topkapi: top-k preference labeling, and the analysis of its labels.
+
+>>> import topkapi
+>>> sorted(topkapi.MODELS)[:3]
+['adarank', 'focused-boost', 'focused-net']
+
+Names are imported when they are first used: the command line needs none of them.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topkapi.analysis.library import (
+        MODELS,
+        agreement,
+        consensus,
+        evaluate,
+        read_pairs,
+        read_run,
+        report,
+    )
+
+    __version__: str
+
+__all__ = [
+    "MODELS",
+    "__version__",
+    "agreement",
+    "consensus",
+    "evaluate",
+    "read_pairs",
+    "read_run",
+    "report",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
+    if name in __all__:
+        from topkapi.analysis import library
+
+        return getattr(library, name)
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, __all__, n=1)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(__all__)}"
+    raise AttributeError(f"topkapi has no {name!r}: {hint}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "analysis", "app"]
+
+
+def _version() -> str:
+    """Return the version of the installed package, or of the checkout this module is in."""
+    import tomllib
+    from importlib.metadata import PackageNotFoundError, version
+    from pathlib import Path
+
+    try:
+        return version("topkapi")
+    except PackageNotFoundError:
+        project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+        found: str = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
+        return found
