@@ -213,7 +213,7 @@ def play_weighed(
 ) -> tuple[list[int], list[int]]:
     """Return the list of a plain sorter, and the list of its answers weighed by `robust`."""
     n, k = contest.n, contest.k
-    ranking = judge(Plan(tuple(range(n)), k, name, seed=seed), ask).ranking
+    ranking = judge(Plan(tuple(range(n)), k, name, seed=seed), [ask]).ranking
     sorter = open_sorter(n, k, Rules(1, None, 1, Goal.ORDER), seed)
     for pair, answer in ask.answers:
         sorter.take(Answered(pair, answer))

@@ -30,19 +30,6 @@ class AtRandom:
         return Preference.FIRST if self._random.random() < 0.5 else Preference.SECOND
 
 
-class InTurn:
-    """Several people who are asked one after the other."""
-
-    def __init__(self, people: Sequence[Assessor]) -> None:
-        self._people = people
-        self._asked = 0
-
-    def prefer(self, pair: Pair) -> Preference:
-        """Return the preference of the person whose turn it is."""
-        self._asked += 1
-        return self._people[(self._asked - 1) % len(self._people)].prefer(pair)
-
-
 class Errors(StrEnum):
     """Error model.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from math import exp, sqrt
 from random import Random
 from typing import Any, TypeVar
@@ -13,7 +14,6 @@ from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
     AtRandom,
     Errors,
-    InTurn,
     SimulatedAssessor,
     true_worths,
 )
@@ -41,7 +41,7 @@ class RunEstimate:
 class Company:
     """Who answers, and what is known beforehand.
 
-    ``team`` people are asked in turn, the first ``at_random`` of them answer at random. ``ranker``
+    ``team`` people are asked, the first ``at_random`` of them answer at random. ``ranker``
     is the correlation of a ranker's scores with the true worths, None without a ranker. People have
     finished ``queries`` queries before the session that counts.
     """
@@ -83,20 +83,20 @@ class Judged:
 
 def judge(
     plan: Plan,
-    assessor: Assessor,
+    people: Sequence[Assessor],
     *,
-    team: int = 1,
     guide: tuple[float, ...] | None = None,
     known: Sequence[ErrorModel] = (),
     learn: bool = False,
 ) -> Judged:
-    """Run the sorter of ``plan`` with ``assessor``.
+    """Run the sorter of ``plan`` with ``people``, who are asked in turn.
 
-    A sampled sorter uses that ``team`` people answer in turn, the scores of a ranker and what is
-    ``known`` of each person; to ``learn`` more, it adds the evidence of their errors.
+    A sampled sorter tells them apart, and uses the scores of a ranker and what is ``known`` of each
+    person; to ``learn`` more, it adds the evidence of their errors.
     """
     if not SORTERS[plan.sorter].sampled:
-        asked, ranking = _answered(run_plan(plan, plan.order, {}), assessor)
+        running = _in_turn(run_plan(plan, plan.order, {}), len(people))
+        asked, ranking = _answered(running, people)
         return Judged(asked, _listed(ranking, plan.k))
     from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
     from topkapi.app.domain.pairs.robust.sampled import sampled_run
@@ -104,12 +104,13 @@ def judge(
         rules_of,  # loads NumPy
     )
 
+    team = len(people)
     usual = ErrorPrior() if team == 1 else ErrorPrior.of_team()
     priors = tuple(ErrorPrior.of(*each) for each in known) or (usual,) * team
     rules = replace(rules_of(plan), priors=priors, guide=guide)
     swap = team > 1 or learn or bool(known)
     run = sampled_run(plan.order, plan.k, rules, seed=plan.seed, swap=swap)
-    asked, (ranking, found, sorter) = _answered(run, assessor)
+    asked, (ranking, found, sorter) = _answered(run, people)
     return Judged(
         asked,
         _listed(ranking, plan.k),
@@ -118,15 +119,32 @@ def judge(
     )
 
 
-def _answered(running: Generator[Pair, Preference, T], assessor: Assessor) -> tuple[int, T]:
+def _answered(
+    running: Generator[tuple[Pair, int], Preference, T], people: Sequence[Assessor]
+) -> tuple[int, T]:
+    """Answer every question as the person who is asked; return their number and the result."""
     asked = 0
+    try:
+        pair, person = next(running)
+        while True:
+            asked += 1
+            pair, person = running.send(people[person].prefer(pair))
+    except StopIteration as stop:
+        return asked, stop.value
+
+
+def _in_turn(
+    running: Generator[Pair, Preference, T], team: int
+) -> Generator[tuple[Pair, int], Preference, T]:
+    """Ask ``team`` people in turn what a sorter that does not tell them apart asks."""
+    turns = cycle(range(team))
     try:
         pair = next(running)
         while True:
-            asked += 1
-            pair = running.send(assessor.prefer(pair))
+            pair = running.send((yield pair, next(turns)))
     except StopIteration as stop:
-        return asked, stop.value
+        result: T = stop.value
+        return result
 
 
 def _listed(ranking: Ranking, k: int) -> tuple[ItemId, ...]:
@@ -141,7 +159,7 @@ def replay_votes(plan: Plan, found: Iterable[Session], seed: str) -> Iterator[Ru
     for number, each in enumerate(found):
         order = tuple(range(len(each.worth)))
         mine = replace(plan, order=order, seed=f"{seed}/{number}")
-        ended = judge(mine, InTurn(each.people), team=len(each.people))
+        ended = judge(mine, each.people)
         filled = sum(person.filled for person in each.people)
         best = each.all_votes[: plan.k]
         yield Run(ended.judgments, ended.ranking, each.worth, ended.estimate, filled, best)
@@ -179,9 +197,7 @@ def simulate(
         ]
         guide = None if company.ranker is None else _scores(worth, company.ranker, random)
         mine = replace(plan, seed=f"{seed}/{name}")
-        assessor = InTurn(people)
-        team = company.team
-        return judge(mine, assessor, team=team, guide=guide, known=known, learn=learn), worth
+        return judge(mine, people, guide=guide, known=known, learn=learn), worth
 
     for number in range(runs):
         if company.queries and number % SESSIONS == 0:

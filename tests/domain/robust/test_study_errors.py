@@ -72,10 +72,10 @@ def _queries(person: str, count: int) -> list[FloatArray]:
         elif person == "left":
             someone = _Left()
         run = sampled_run(tuple(range(14)), 4, Rules(40, limit=6), seed=f"q{query}", swap=True)
-        pair = next(run)
+        pair, _ = next(run)
         while True:
             try:
-                pair = run.send(someone.prefer(pair))
+                pair, _ = run.send(someone.prefer(pair))
             except StopIteration as stop:
                 found.append(stop.value[2].evidence())
                 break

@@ -1,5 +1,6 @@
 """Several people and a ranker in one posterior: exact on small cases, and one person as ever."""
 
+from contextlib import suppress
 from hashlib import sha256
 from math import erf, sqrt
 from random import Random
@@ -14,8 +15,14 @@ from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.error_prior import RANGES, TEAM_ALIKE, ErrorPrior, moved
 from topkapi.app.domain.pairs.robust.posterior import Posterior, standardized
-from topkapi.app.domain.pairs.robust.sorter import Answered, Removed, RobustSorter
-from topkapi.app.domain.pairs.simulated_assessors import Errors, SimulatedAssessor, true_worths
+from topkapi.app.domain.pairs.robust.sampled import Rules, sampled_run
+from topkapi.app.domain.pairs.robust.sorter import TRIAL, Answered, Removed, RobustSorter
+from topkapi.app.domain.pairs.simulated_assessors import (
+    AtRandom,
+    Errors,
+    SimulatedAssessor,
+    true_worths,
+)
 
 FloatArray = NDArray[np.float64]
 FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE
@@ -230,3 +237,34 @@ def test_a_pair_that_is_open_elsewhere_is_not_asked() -> None:
         opened.append(pair)
     assert sorted(tuple(sorted(pair)) for pair in opened) == [(0, 1), (0, 2), (1, 2)]
     assert sorter.ask() == (0, 1)
+
+
+def test_who_answers_at_random_is_asked_less_once_that_is_clear() -> None:
+    random = Random(5)
+    worth = true_worths(20, 0, random, Errors.NORMAL)
+    careful = SimulatedAssessor(worth, error=0.08, errors=Errors.NORMAL, random=random)
+    people = [AtRandom(random), careful, careful]
+    rules = Rules(120, limit=6, priors=(ErrorPrior.of_team(),) * 3)
+    run = sampled_run(tuple(range(20)), 5, rules, seed="r", swap=True)
+    turns = [0, 0, 0]
+    pair, person = next(run)
+    with suppress(StopIteration):
+        while True:
+            turns[person] += 1
+            pair, person = run.send(people[person].prefer(pair))
+    assert sum(turns) == 120
+    assert turns[0] >= TRIAL
+    assert turns[0] < min(turns[1:]) - 10, "the others are asked instead"
+
+
+def test_one_person_is_asked_whatever_they_answer() -> None:
+    random = Random(5)
+    run = sampled_run(tuple(range(9)), 3, Rules(30, limit=6), seed="r")
+    pair, person = next(run)
+    asked = 1
+    with suppress(StopIteration):
+        while True:
+            assert person == 0
+            pair, person = run.send(AtRandom(random).prefer(pair))
+            asked += 1
+    assert asked == 30

@@ -113,8 +113,16 @@ class Posterior:
     @property
     def error_rate(self) -> float:
         """The mean error over random pairs, averaged over people's answers and the chains."""
-        people = [error_rates(self.errors_of(each)).mean() for each in range(self.people)]
+        people = [self.error_rate_of(person) for person in range(self.people)]
         return float(np.array(people) @ self.shares_of_answers)
+
+    def error_rate_of(self, person: int) -> float:
+        """Return a person's mean error over random pairs, averaged over the chains."""
+        return float(error_rates(self.errors_of(person)).mean())
+
+    def answers_of(self, person: int) -> int:
+        """Return the number of answers of a person."""
+        return int(self._given[person, 0])
 
     @property
     def shares_of_answers(self) -> FloatArray:

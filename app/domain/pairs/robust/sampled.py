@@ -18,7 +18,7 @@ from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
 class Rules:
     """When to end, how often a pair may be asked, what the questions are for, and what is known.
 
-    People, as many as there are ``priors``, are asked in turn; ``guide`` has a ranker's scores.
+    There are as many people as ``priors``; ``guide`` has a ranker's scores.
     """
 
     budget: int
@@ -44,13 +44,13 @@ def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
     )
 
 
-def next_pair(sorter: RobustSorter, rules: Rules, asked: int) -> Pair | None:
-    """Return the indices to ask about after ``asked`` questions; None to conclude."""
+def next_pair(sorter: RobustSorter, rules: Rules, asked: int, person: int = 0) -> Pair | None:
+    """Return the indices to ask ``person`` about after ``asked`` questions; None to conclude."""
     if asked >= rules.budget:
         return None
     if rules.stop_at is not None and sorter.may_stop_at(rules.stop_at):
         return None
-    return sorter.ask(asked % len(rules.priors))
+    return sorter.ask(person)
 
 
 def ranking_of(
@@ -62,22 +62,26 @@ def ranking_of(
 
 def sampled_run(
     items: Sequence[ItemId], k: int, rules: Rules, *, seed: str, swap: bool = False
-) -> Generator[Pair, Preference, tuple[Ranking, Conclusion, RobustSorter]]:
-    """Yield pairs, receive preferences, and return the ranking, its conclusion and the sorter.
+) -> Generator[tuple[Pair, int], Preference, tuple[Ranking, Conclusion, RobustSorter]]:
+    """Yield pairs and who is asked, receive preferences, and return ranking, conclusion and sorter.
 
-    With ``swap`` the better page is on either side for everybody in turn, as in a session.
+    Those who are worth asking are asked in turn. With ``swap`` the better page is on either side
+    for everybody in turn, as in a session.
     """
-    people = len(rules.priors)
     sorter = open_sorter(len(items), k, rules, seed)
     verdicts: dict[Pair, Preference] = {}
-    asked = 0
-    while (indices := next_pair(sorter, rules, asked)) is not None:
-        if swap and asked // people % 2:
+    turns = [0] * len(rules.priors)
+    while True:
+        person = min(sorter.worth_asking(), key=lambda each: turns[each])
+        indices = next_pair(sorter, rules, sum(turns), person)
+        if indices is None:
+            break
+        if swap and turns[person] % 2:
             indices = indices[::-1]
         pair = items[indices[0]], items[indices[1]]
-        preference = yield pair
-        sorter.take(Answered(indices, preference, asked % people))
-        asked += 1
+        preference = yield pair, person
+        turns[person] += 1
+        sorter.take(Answered(indices, preference, person))
         verdicts[pair] = preference
         verdicts[pair[1], pair[0]] = preference.swapped()
     conclusion = sorter.conclude()
@@ -88,5 +92,12 @@ def sampled_sort(
     items: Sequence[ItemId], k: int, rules: Rules, *, seed: str
 ) -> Generator[Pair, Preference, Ranking]:
     """Run the sorter as a generator like the others, which returns only the ranking."""
-    ranking, _, _ = yield from sampled_run(items, k, rules, seed=seed)
-    return ranking
+    run = sampled_run(items, k, rules, seed=seed)
+    pair, _ = next(run)
+    while True:
+        preference = yield pair
+        try:
+            pair, _ = run.send(preference)
+        except StopIteration as stop:
+            ranking: Ranking = stop.value[0]
+            return ranking

@@ -27,6 +27,8 @@ from topkapi.app.domain.pairs.robust.study_errors import evidence
 
 FloatArray = NDArray[np.float64]
 
+TRIAL = 12  # answers of a person before they may be taken for random
+AT_RANDOM = 1.0 / 3.0  # error rate from which on a person's answers say little
 REFRESHED = 5  # least number of promising documents, and of others, redrawn at every step
 REFRESHED_SHARE = 4  # one document in this many, if that is more
 SNAPSHOT_BYTES = 160_000  # for snapshots before the last steps, so that undo needs no replay
@@ -142,6 +144,19 @@ class RobustSorter:
             person=person,
             open_elsewhere=open_elsewhere,
         )
+
+    def worth_asking(self) -> list[int]:
+        """Return the people whose answers say something; everybody if nobody's do.
+
+        A person is told from one who answers at random after some answers.
+        """
+        posterior, everybody = self._posterior, list(range(len(self._priors)))
+        found = [
+            person
+            for person in everybody
+            if posterior.answers_of(person) < TRIAL or posterior.error_rate_of(person) < AT_RANDOM
+        ]
+        return found or everybody
 
     def quality(self) -> float:
         """Return a quick, slightly optimistic estimate of the quality that the goal is about."""
