@@ -18,6 +18,7 @@ from topkapi.app.domain.pairs.robust.posterior import Posterior, standardized
 from topkapi.app.domain.pairs.robust.sampled import Rules, sampled_run
 from topkapi.app.domain.pairs.robust.sorter import TRIAL, Answered, Removed, RobustSorter
 from topkapi.app.domain.pairs.simulated_assessors import (
+    Assessor,
     AtRandom,
     Errors,
     SimulatedAssessor,
@@ -243,7 +244,7 @@ def test_who_answers_at_random_is_asked_less_once_that_is_clear() -> None:
     random = Random(5)
     worth = true_worths(20, 0, random, Errors.NORMAL)
     careful = SimulatedAssessor(worth, error=0.08, errors=Errors.NORMAL, random=random)
-    people = [AtRandom(random), careful, careful]
+    people: list[Assessor] = [AtRandom(random), careful, careful]
     rules = Rules(120, limit=6, priors=(ErrorPrior.of_team(),) * 3)
     run = sampled_run(tuple(range(20)), 5, rules, seed="r", swap=True)
     turns = [0, 0, 0]
