@@ -1,5 +1,6 @@
 """Settings: everything read from the environment, once, at start-up."""
 
+import os
 import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
@@ -26,7 +27,16 @@ class Settings(BaseSettings):
     """The operator's settings, from ``TOPKAPI_*`` variables or a ``.env`` file."""
 
     model_config = SettingsConfigDict(
-        env_prefix="TOPKAPI_", env_file=".env", frozen=True, extra="ignore"
+        env_prefix="TOPKAPI_",
+        env_file=".env",
+        frozen=True,
+        extra="ignore",
+        # Of containers and of systemd: one file per setting, such as TOPKAPI_DATABASE_URL.
+        secrets_dir=[
+            folder
+            for folder in ("/run/secrets", os.environ.get("CREDENTIALS_DIRECTORY", ""))
+            if folder and Path(folder).is_dir()
+        ],
     )
 
     @classmethod

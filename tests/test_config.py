@@ -20,6 +20,12 @@ def test_settings_come_from_a_file(tmp_path: Path) -> None:
     assert Settings(_env_file=tmp_path / "env").workers == 3
 
 
+def test_settings_come_from_files_of_secrets(tmp_path: Path) -> None:
+    (tmp_path / "TOPKAPI_DATABASE_URL").write_text("postgresql://u:p@db/topkapi\n")
+    found = Settings(_env_file=None, _secrets_dir=tmp_path)
+    assert found.database_url == "postgresql://u:p@db/topkapi"
+
+
 def test_settings_do_not_change() -> None:
     with pytest.raises(ValidationError):
         Settings(_env_file=None).port = 1  # type: ignore[misc]

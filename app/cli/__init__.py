@@ -27,6 +27,7 @@ from topkapi.app.cli.running import COMPLETE, HELP
 COMMANDS = {
     "serve": "Serve the pages and the API.",
     "work": "Run background jobs; the server starts one worker itself.",
+    "doctor": "Look for problems of this installation, and say what to do.",
     "db": "Migrate the database, or check it.",
     "backup": "Write the whole database to one file.",
     "restore": "Fill an empty database from a backup.",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import re
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -23,26 +25,49 @@ NICENESS = 10  # the server has priority for processor and disk
 
 def register(cli: typer.Typer) -> None:
     """Add the command to the command line."""
-    cli.command(epilog="Example: topkapi backup topkapi-2026-11-15.zip")(backup)
+    cli.command(
+        epilog="Examples: topkapi backup topkapi-2026-11-15.zip; topkapi backup /backups --keep 14"
+    )(backup)
 
 
 def backup(
-    path: Annotated[Path, typer.Argument(help="Zip file to write.")],
+    path: Annotated[Path, typer.Argument(help="Zip file to write; with --keep, a folder.")],
     overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
+    keep: Annotated[
+        int | None,
+        typer.Option(min=1, help="Name the file by the time; then delete all but the newest N."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write studies, pages, people, judgments and everything else to one zip; the server may keep
     running.
     """
+    folder = path
+    if keep is not None:
+        if path.exists() and not path.is_dir():
+            raise Refused(f"{path} is a file: with --keep, name the folder of the backups")
+        path = folder / f"topkapi-{datetime.now(UTC):%Y%m%dT%H%M%SZ}.zip"
     if path.exists() and not overwrite:
         raise Refused(f"{path} already exists: choose another name, or add --overwrite")
     settings = Settings()
     ensure_migrated(settings)
     os.nice(NICENESS)
+    path.parent.mkdir(parents=True, exist_ok=True)
     engine = make_engine(settings.database_url)
     try:
         rows = write_backup(engine, migrations.head_revision(), path)
     finally:
         engine.dispose()
-    total = sum(rows.values())
-    say(as_json, {"path": str(path), "rows": rows}, f"{total} rows written to {path}")
+    deleted = [] if keep is None else _delete_old(folder, keep)
+    about = {"path": str(path), "rows": rows, "deleted": [str(each) for each in deleted]}
+    less = f", {len(deleted)} old deleted" if deleted else ""
+    say(as_json, about, f"{sum(rows.values())} rows written to {path}{less}")
+
+
+def _delete_old(folder: Path, keep: int) -> list[Path]:
+    """Delete all but the newest ``keep`` backups that this command named; return them."""
+    named = re.compile(r"topkapi-\d{8}T\d{6}Z\.zip")
+    found = sorted(each for each in folder.iterdir() if named.fullmatch(each.name))
+    for each in found[:-keep]:
+        each.unlink()
+    return found[:-keep]

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -63,3 +64,27 @@ def test_a_damaged_file_is_told_in_one_line(
     assert code == 1
     assert "is not a backup of Topkapi, or is damaged" in error
     assert len(error.splitlines()) == 1
+
+
+@pytest.mark.usefixtures("niceness")
+def test_of_backups_by_time_the_newest_are_kept(
+    sqlite_url: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
+    folder = tmp_path / "backups"
+    folder.mkdir()
+    old = [folder / f"topkapi-2026010{day}T030000Z.zip" for day in range(1, 5)]
+    for path in (*old, folder / "mine.zip", folder / "topkapi-2026-01-01.zip"):
+        path.write_bytes(b"")
+    code, out, _ = run_command(capsys, ["backup", str(folder), "--keep", "3"])
+    assert (code, out.endswith(", 2 old deleted\n")) == (0, True)
+    kept = sorted(path.name for path in folder.iterdir())
+    assert kept[:2] == ["mine.zip", "topkapi-2026-01-01.zip"]
+    assert kept[2:4] == [path.name for path in old[2:]]
+    assert ZipFile(folder / kept[4]).namelist()
+    assert len(kept) == 5
+    code, _, err = run_command(capsys, ["backup", str(folder / "mine.zip"), "--keep", "3"])
+    assert (code, "name the folder" in err) == (1, True)
