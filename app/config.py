@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -18,6 +18,7 @@ from pydantic_settings import (
 )
 
 from topkapi.app.db.engine import normal_url
+from topkapi.app.domain.errors import Invalid
 
 # Names that others read: commands, the tests, and docker-compose.yml from the same .env file.
 _OTHERS = ("new_password", "domain", "memory", "test_database_url", "test_chromium")
@@ -91,6 +92,12 @@ class Settings(BaseSettings):
     dask: str = Field(
         "", description="Dask scheduler that background jobs compute on, such as tcp://host:8786."
     )
+    model_key: SecretStr = Field(
+        SecretStr(""), description="Key of the endpoint whose model judges as a machine."
+    )
+    model_key_file: Path | None = Field(
+        None, description="File with that key, instead of the key itself."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest severity that is logged."
     )
@@ -123,6 +130,15 @@ class Settings(BaseSettings):
                 "https://labels.example or https://tools.example/labels"
             )
         return plain if value else ""
+
+    def key_of_model(self) -> str:
+        """Return the key of the endpoint whose model judges; empty if there is none."""
+        if self.model_key_file is None:
+            return self.model_key.get_secret_value()
+        try:
+            return self.model_key_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise Invalid(f"The key of the model cannot be read: {error}.") from None
 
 
 def _refuse_unknown(given: Iterable[str], known: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from topkapi.app.db.models.highlight import Highlight
 from topkapi.app.db.models.invitation import Invitation
 from topkapi.app.db.models.job import Job
 from topkapi.app.db.models.judgment import JudgmentRow
+from topkapi.app.db.models.machine import MachineCall, MachinePrompt
 from topkapi.app.db.models.ranking import Ranking
 from topkapi.app.db.models.run import SystemRun
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
@@ -32,6 +33,8 @@ __all__ = [
     "Invitation",
     "Job",
     "JudgmentRow",
+    "MachineCall",
+    "MachinePrompt",
     "PracticeAnswer",
     "PracticeItem",
     "Query",

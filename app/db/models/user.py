@@ -13,6 +13,7 @@ class User(Base):
     """A person; ``email`` is lower case; raising ``session_version`` ends every session.
 
     ``keys`` are the person's own keys on the judging page, by action; None: the default keys.
+    A ``machine`` is a model that judges; it cannot sign in and is never counted as a person.
     ``totp_salt`` is set if one-time codes are asked for, ``totp_step`` is the last one used.
     """
 
@@ -25,6 +26,7 @@ class User(Base):
     role: Mapped[Role]
     session_version: Mapped[int] = mapped_column(default=1)
     demo: Mapped[bool] = mapped_column(default=False)
+    machine: Mapped[bool] = mapped_column(default=False)
     keys: Mapped[Json | None]
     totp_salt: Mapped[str | None] = mapped_column(String(64))
     totp_step: Mapped[int | None]

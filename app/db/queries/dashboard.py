@@ -7,6 +7,7 @@ from sqlalchemy import case, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.db.queries.studies.studies import is_finished
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
@@ -24,7 +25,7 @@ def finished_per_day(session: Session, since: datetime) -> dict[int, dict[date, 
     statement = (
         select(Query.study_id, day, func.count())
         .join(Query, Query.id == Assignment.query_id)
-        .where(Assignment.withdrawn_at.is_(None), Assignment.finished_at >= since)
+        .where(Assignment.withdrawn_at.is_(None), Assignment.finished_at >= since, by_people())
         .group_by(Query.study_id, day)
     )
     found: dict[int, dict[date, int]] = {}

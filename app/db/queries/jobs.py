@@ -1,6 +1,7 @@
 """Data of jobs: those of a study, and what a comparison of models can use."""
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
 
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session, undefer
@@ -8,6 +9,7 @@ from sqlalchemy.orm import Session, undefer
 from topkapi.app.db.models import Assignment, Candidate, Job, Query, User
 from topkapi.app.domain.enums import Tool
 
+LONGEST_LEASE = timedelta(hours=1)  # one that ends later is from a clock that was wrong
 _SAMPLE = 200  # candidates whose features are looked at
 
 
@@ -53,3 +55,8 @@ def feature_names(session: Session, study_id: int) -> set[str]:
         .limit(_SAMPLE)
     )
     return {name for features in session.scalars(statement) for name in features or {}}
+
+
+def is_held(lease_until: datetime | None, at: datetime) -> bool:
+    """Return whether the lease of a job holds at a moment of the database's clock."""
+    return lease_until is not None and at <= lease_until <= at + LONGEST_LEASE

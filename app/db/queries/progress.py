@@ -8,6 +8,7 @@ from sqlalchemy import BigInteger, ColumnElement, Row, Select, case, cast, func,
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Query, User
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.enums import Tool
 
 
@@ -184,6 +185,7 @@ def _last_ids(study_id: int, limit: int) -> Select[int]:
             Assignment.query_id.in_(mine),
             Assignment.withdrawn_at.is_(None),
             Assignment.finished_at.is_not(None),
+            by_people(),
         )
         .order_by(Assignment.finished_at.desc(), Assignment.id.desc())
         .limit(limit)
@@ -192,5 +194,5 @@ def _last_ids(study_id: int, limit: int) -> Select[int]:
 
 def _of_study(statement: Select[*tuple[Any, ...]], study_id: int) -> Select[*tuple[Any, ...]]:
     return statement.join(Query, Query.id == Assignment.query_id).where(
-        Query.study_id == study_id, Assignment.withdrawn_at.is_(None)
+        Query.study_id == study_id, Assignment.withdrawn_at.is_(None), by_people()
     )

@@ -42,6 +42,11 @@ def has_begun(session: Session, user_id: int, slug: str) -> bool:
     )
 
 
+def is_machine(session: Session, user_id: int) -> bool:
+    """Return whether the assessor is a machine, which needs no training."""
+    return bool(session.scalar(select(User.machine).where(User.id == user_id)))
+
+
 def has_work(session: Session, user_id: int, slug: str) -> bool:
     """Return whether the person has work in the study that is not withdrawn."""
     return bool(session.scalar(_work_of(user_id, slug).where(Assignment.withdrawn_at.is_(None))))

@@ -30,6 +30,7 @@ def create_user(
     role: Role,
     password: str | None = None,
     demo: bool = False,
+    machine: bool = False,
     actor_id: int | None = None,
 ) -> User:
     """Create an account; without a password it cannot sign in until one is set."""
@@ -38,6 +39,7 @@ def create_user(
         name=checked_name(name),
         role=role,
         demo=demo,
+        machine=machine,
         password_hash=None if password is None else hash_password(password, email, name),
     )
     session.add(user)
@@ -69,6 +71,8 @@ def set_password(
     session: Session, user: User, password: str, *, actor_id: int | None = None
 ) -> None:
     """Set a new password; revoke all sessions and API tokens."""
+    if user.machine:
+        raise Conflict(f"{user.name} is a machine and cannot sign in.")
     user.password_hash = hash_password(password, user.email, user.name)
     revoked = end_access(session, user, actor_id=actor_id)
     audit.record(session, actor_id, "user.set_password", user.email, tokens_revoked=revoked)

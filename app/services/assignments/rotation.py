@@ -309,10 +309,13 @@ def refuse_unknown(
             )
 
 
-def _refuse_breaches(session: Session, study: Study, wanted: Iterable[Spec]) -> None:
+def _refuse_breaches(session: Session, study: Study, wanted: Sequence[Spec]) -> None:
     """Check each assignment against the existing ones and against those before it."""
     taken, ruled = taken_work(session, study), tools_under_rule(study)
+    users = queries.users_by_id(session, (work.assessor for work in wanted))
     for work in wanted:
+        if users[work.assessor].machine:  # it remembers nothing, and takes nobody's place
+            continue
         refuse_breach(work, taken[work.query], ruled)
         taken[work.query].append(work)
 

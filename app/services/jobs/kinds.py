@@ -34,9 +34,18 @@ def run_labels(job: RunningJob) -> Json:
     return labels.run(job)
 
 
+def run_judge(job: RunningJob) -> Json:
+    """Let a machine judge the study."""
+    from topkapi.app.config import Settings
+    from topkapi.app.services.jobs import judge
+
+    return judge.run(job, Settings().key_of_model())
+
+
 KINDS: Mapping[str, Callable[[RunningJob], Json]] = {
     "models": run_models,
     "confidence": run_confidence,
     "report": run_report,
     "labels": run_labels,
+    "judge": run_judge,
 }

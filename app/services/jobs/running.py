@@ -42,6 +42,7 @@ class RunningJob:
     progress: Callable[[float, str], None]
     dask: str | None = None
     processes: int = 1
+    id: int = 0
 
     def run_tasks(self, tasks: "Sequence[Task]", done: "Progress") -> "list[Row]":
         """Run tasks through joblib or Dask and return their rows; ``done`` is told each one."""

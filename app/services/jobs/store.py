@@ -18,12 +18,12 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import Json, clock, now
 from topkapi.app.db.models import Job, Study
 from topkapi.app.db.queries import jobs as queries
+from topkapi.app.db.queries.jobs import LONGEST_LEASE, is_held
 from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services import audit
 
 LEASE = timedelta(seconds=30)
-LONGEST_LEASE = timedelta(hours=1)  # one that ends later is from a clock that was wrong
 STALLED = timedelta(seconds=60)  # an idle worker takes a waiting job within seconds
 MOST_ATTEMPTS = 3
 SUPERSEDED = ("report", "confidence", "labels")  # kinds of which only the latest result is shown
@@ -115,12 +115,16 @@ def has_work(session: Session) -> bool:
     return session.scalar(select(Job.id).where(_takeable(session)).limit(1)) is not None
 
 
-def take_job(session: Session, worker: str, lease: timedelta = LEASE) -> Lease | None:
+def take_job(
+    session: Session, worker: str, lease: timedelta = LEASE, *, job_id: int | None = None
+) -> Lease | None:
     """Take the oldest job that waits or has lost its worker; None if there is none.
 
-    A job that lost its worker too often fails, one that was to be stopped is stopped.
+    With ``job_id`` only that one. A job that lost its worker too often fails, one that was to be
+    stopped is stopped.
     """
-    statement = select(Job).where(_takeable(session)).order_by(Job.id).limit(1)
+    wanted = _takeable(session) if job_id is None else and_(_takeable(session), Job.id == job_id)
+    statement = select(Job).where(wanted).order_by(Job.id).limit(1)
     while (job := session.scalar(statement.with_for_update(skip_locked=True))) is not None:
         if job.stop_requested:
             _end(job, JobState.STOPPED, "Stopped.")
@@ -209,11 +213,6 @@ def request_stop(session: Session, job: Job, slug: str, *, actor_id: int | None 
 
 def _ended() -> ColumnElement[bool]:
     return Job.state.in_([state for state in JobState if state.final])
-
-
-def is_held(lease_until: datetime | None, at: datetime) -> bool:
-    """Return whether a lease holds at a moment of the database's clock."""
-    return lease_until is not None and at <= lease_until <= at + LONGEST_LEASE
 
 
 def _takeable(session: Session) -> ColumnElement[bool]:

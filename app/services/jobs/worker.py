@@ -70,13 +70,20 @@ class Worker:
         with self.sessions.write.begin() as session:
             held = store.take_job(session, self.name, self.lease)
         if held is not None:
-            self._run(held)
+            self.run_taken(held)
         return held is not None
 
-    def _run(self, held: Lease) -> None:
+    def run_taken(self, held: Lease) -> None:
+        """Run a job that this worker holds, and store what comes of it."""
         keeper = LeaseKeeper(self.sessions, held, self.lease)
         job = RunningJob(
-            held.study, held.parameters, self.sessions, keeper.note, self.dask, self.processes
+            held.study,
+            held.parameters,
+            self.sessions,
+            keeper.note,
+            self.dask,
+            self.processes,
+            held.job_id,
         )
         _log.info("job %s (%s of %s) begins", held.job_id, held.kind, held.study)
         try:

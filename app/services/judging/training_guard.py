@@ -18,7 +18,7 @@ def require_training(session: Session, assignment: AssignmentHead, user_id: int)
     slug, settings, passed = queries.study_and_training(session, user_id, assignment.query_id)
     if not settings.training or passed:
         return
-    if not queries.has_begun(session, user_id, slug):
+    if not queries.has_begun(session, user_id, slug) and not queries.is_machine(session, user_id):
         raise TrainingRequired(
             "Complete the training of this study first: read the guidelines, then practise.",
             slug=slug,

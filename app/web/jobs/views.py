@@ -6,9 +6,9 @@ from datetime import datetime
 
 from topkapi.app.db.base import Json, now
 from topkapi.app.db.models import Job
+from topkapi.app.db.queries.jobs import is_held
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
-from topkapi.app.services.jobs.store import is_held
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.comparison_views import TRUTHS, ComparisonView
 from topkapi.app.web.studies.views import StudyHead
@@ -18,6 +18,7 @@ KINDS = {
     "confidence": "Confidence of the lists",
     "report": "Report",
     "labels": "Labels for the scores of systems",
+    "judge": "Machine assessor",
 }
 
 

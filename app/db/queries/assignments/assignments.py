@@ -8,6 +8,7 @@ from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Candidate, GoldPair, Query, User
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 
@@ -26,10 +27,11 @@ class WorkRow(NamedTuple):
 
 
 def assignments_of_study(session: Session, study_id: int) -> list[WorkRow]:
-    """Return all assignments of a study, including withdrawn ones."""
+    """Return all assignments of people in a study, including withdrawn ones."""
     columns = [getattr(Assignment, name) for name in WorkRow._fields]
     statement = select(*columns).join(Query, Query.id == Assignment.query_id)
-    found = session.execute(statement.where(Query.study_id == study_id).order_by(Assignment.id))
+    mine = statement.where(Query.study_id == study_id, by_people())
+    found = session.execute(mine.order_by(Assignment.id))
     return [WorkRow._make(row) for row in found]
 
 

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session, contains_eager
 
 from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.db.queries.crowds import without_crowds
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.enums import Role, Tool
 
 _IDS = 500  # per statement, because databases limit the number of parameters
@@ -80,7 +81,7 @@ def withdrawn_with(session: Session, study_id: int, assignment_id: int) -> Seque
 def active_assessors(session: Session) -> Sequence[User]:
     """Return assessors who can sign in, by name; crowd workers take what their link gives them."""
     statement = select(User).where(
-        User.role == Role.ASSESSOR, User.disabled_at.is_(None), without_crowds()
+        User.role == Role.ASSESSOR, User.disabled_at.is_(None), ~User.machine, without_crowds()
     )
     return session.scalars(statement.order_by(User.name, User.id)).all()
 
@@ -94,7 +95,12 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
         select(User, func.count())
         .join(Assignment, Assignment.user_id == User.id)
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None), without_crowds())
+        .where(
+            Query.study_id == study_id,
+            Assignment.withdrawn_at.is_(None),
+            by_people(),
+            without_crowds(),
+        )
         .group_by(User.id)
         .order_by(func.min(Assignment.id))
     )

@@ -21,6 +21,7 @@ from topkapi.app.db.models import (
     TimerEvent,
     User,
 )
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.enums import TimerKind, Tool
 
 _BATCH = 200
@@ -69,7 +70,7 @@ def people_at_work(session: Session, study_id: int) -> Sequence[int]:
     statement = (
         select(Assignment.user_id)
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None), by_people())
         .distinct()
     )
     return session.scalars(statement).all()
@@ -80,8 +81,7 @@ def assignments_of_query(
 ) -> Sequence[Assignment]:
     """Return all assignments of a query, withdrawn ones too; with ``user_id``, one person's."""
     statement = select(Assignment).where(Assignment.query_id == query_id)
-    if user_id is not None:
-        statement = statement.where(Assignment.user_id == user_id)
+    statement = statement.where(by_people() if user_id is None else Assignment.user_id == user_id)
     return session.scalars(statement.order_by(Assignment.id)).all()
 
 
@@ -238,8 +238,7 @@ def work_counts(
         .group_by(Assignment.tool)
         .order_by(Assignment.tool)
     )
-    if user_id is not None:
-        statement = statement.where(Assignment.user_id == user_id)
+    statement = statement.where(by_people() if user_id is None else Assignment.user_id == user_id)
     return session.execute(statement).all()
 
 
@@ -262,7 +261,7 @@ def answered_work(session: Session, study_id: int) -> Sequence[Row[Any]]:
             Assignment.plan["allow_ties"].as_boolean().label("ties"),
         )
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == study_id, Assignment.answered > 0)
+        .where(Query.study_id == study_id, Assignment.answered > 0, by_people())
     )
     return session.execute(statement).all()
 

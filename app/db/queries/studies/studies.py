@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study, StudyAccess, User
 from topkapi.app.db.models.study import UNFINISHED
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.enums import Role
 
 Columns = TypeVarTuple("Columns")
@@ -38,7 +39,7 @@ def studies_with_counts(
     work = (
         select(func.count(Assignment.id))
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == Study.id, Assignment.withdrawn_at.is_(None))
+        .where(Query.study_id == Study.id, Assignment.withdrawn_at.is_(None), by_people())
         .correlate(Study)
     )
     done = work.where(Assignment.finished_at.is_not(None))

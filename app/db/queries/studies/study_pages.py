@@ -15,6 +15,7 @@ from topkapi.app.db.models import (
     Ranking,
     StudyFile,
 )
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.db.search import matching_documents
 from topkapi.app.domain.text.titles import FIRST_WORDS, shown_title
 
@@ -54,7 +55,7 @@ def sizes(session: Session, study_id: int) -> dict[str, int]:
     """Return counts of the study's queries, documents, candidates, rankings, files and work."""
     mine = Query.study_id == study_id
     work = select(func.count(Assignment.id)).join(Query, Query.id == Assignment.query_id)
-    work = work.where(mine, Assignment.withdrawn_at.is_(None))
+    work = work.where(mine, Assignment.withdrawn_at.is_(None), by_people())
     parts = {
         "queries": select(func.count(Query.id)).where(mine),
         "documents": select(func.count(Document.id)).where(Document.study_id == study_id),
@@ -90,7 +91,7 @@ def queries_page(
     candidates = select(func.count()).where(Candidate.query_id == Query.id).correlate(Query)
     work = (
         select(func.count())
-        .where(Assignment.query_id == Query.id, Assignment.withdrawn_at.is_(None))
+        .where(Assignment.query_id == Query.id, Assignment.withdrawn_at.is_(None), by_people())
         .correlate(Query)
     )
     done = work.where(Assignment.finished_at.is_not(None))

@@ -1,0 +1,152 @@
+"""`topkapi judge`: a machine judges a study."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.running import RUNNING
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.machines.orders import Contradiction, Orders
+
+if TYPE_CHECKING or RUNNING:
+    from sqlalchemy.orm import undefer
+
+    from topkapi.app.config import Settings
+    from topkapi.app.db.engine import Sessions
+    from topkapi.app.db.models import Job
+    from topkapi.app.services.jobs import judge as judge_job
+    from topkapi.app.services.jobs import store
+    from topkapi.app.services.jobs.store import Lease
+    from topkapi.app.services.jobs.worker import Worker
+    from topkapi.app.services.machines import judging
+    from topkapi.app.services.machines.judging import Estimate
+    from topkapi.app.services.machines.terms import Terms
+    from topkapi.app.services.studies.lifecycle import required_study
+
+_LEASE = timedelta(seconds=10)
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    cli.command(
+        "judge",
+        epilog="Example: topkapi judge everyday-questions --model gpt-5-mini "
+        "--endpoint https://api.openai.com/v1 --tool pairs --dry-run",
+    )(judge)
+
+
+def judge(
+    study: Annotated[str, typer.Argument(help="Short name of the study.")],
+    model: Annotated[str, typer.Option(help="Name of the model at the endpoint.")],
+    endpoint: Annotated[str, typer.Option(help="Address of an OpenAI-compatible endpoint.")],
+    tool: Annotated[list[Tool] | None, typer.Option(help="Tools to judge with.")] = None,
+    name: Annotated[str, typer.Option(help="Name as an assessor, if not the model's.")] = "",
+    key_file: Annotated[
+        Path | None, typer.Option(help="File with the key; otherwise TOPKAPI_MODEL_KEY.")
+    ] = None,
+    orders: Annotated[Orders, typer.Option(help="Orders in which a pair is shown.")] = Orders.BOTH,
+    contradiction: Annotated[
+        Contradiction, typer.Option(help="What contradicting replies to both orders become.")
+    ] = Contradiction.TIE,
+    most_chars: Annotated[int, typer.Option(help="Characters of pages in a prompt.")] = 24_000,
+    most_tokens: Annotated[int, typer.Option(help="Tokens of a reply.")] = 1000,
+    temperature: Annotated[float | None, typer.Option(help="Sent only if given.")] = None,
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for a reply.")] = 120.0,
+    concurrency: Annotated[int, typer.Option(help="Requests at the same time.")] = 4,
+    interval: Annotated[float, typer.Option(help="Seconds between two requests.")] = 0.0,
+    price_in: Annotated[float | None, typer.Option(help="Price of a million tokens sent.")] = None,
+    price_out: Annotated[
+        float | None, typer.Option(help="Price of a million tokens received.")
+    ] = None,
+    most_cost: Annotated[float | None, typer.Option(help="The most the run may cost.")] = None,
+    most_requests: Annotated[
+        int | None, typer.Option(help="The most requests it may make.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option(help="Estimate questions, tokens and cost only.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Let a model judge the study as a machine assessor; a killed run is continued by the same
+    command and pays for nothing twice.
+    """
+    terms = Terms.read(
+        {
+            "model": model,
+            "endpoint": endpoint,
+            "tools": tool or [Tool.PAIRS],
+            "name": name,
+            "orders": orders,
+            "contradiction": contradiction,
+            "most_chars": most_chars,
+            "most_tokens": most_tokens,
+            "temperature": temperature,
+            "timeout": timeout,
+            "concurrency": concurrency,
+            "interval": interval,
+            "price_in": price_in,
+            "price_out": price_out,
+            "most_cost": most_cost,
+            "most_requests": most_requests,
+        }
+    )
+    settings = Settings() if key_file is None else Settings(model_key_file=key_file)
+    with open_sessions(settings) as sessions:
+        with sessions.write() as session:  # rolled back: an estimate changes nothing
+            found = judging.estimate(session, required_study(session, study), terms)
+            session.rollback()
+        if dry_run:
+            say(as_json, asdict(found), _estimated(found))
+            return
+        judging.refuse_over_cap(found, terms)
+        key = settings.key_of_model()
+        worker = Worker(sessions, {"judge": lambda job: judge_job.run(job, key)}, lease=_LEASE)
+        held = _taken(sessions, worker, study, terms)
+        worker.run_taken(held)
+        with sessions.read() as session:
+            job = session.get_one(Job, held.job_id, options=[undefer(Job.result)])
+    if job.result is None:
+        raise Refused(job.message)
+    result = json.loads(job.result)
+    say(as_json, result, _told(result))
+
+
+def _taken(sessions: Sessions, worker: Worker, study: str, terms: Terms) -> Lease:
+    """Take the run for this process; wait for the lease of one that was killed a moment ago."""
+    deadline = time.monotonic() + 2 * _LEASE.total_seconds()
+    while True:
+        with sessions.write.begin() as session:
+            found = required_study(session, study)
+            job = store.queue_job(session, found, "judge", terms.as_json())
+            held = store.take_job(session, worker.name, worker.lease, job_id=job.id)
+        if held is not None:
+            return held
+        if time.monotonic() > deadline:
+            raise Refused(f"this run is under way already, as job {job.id}")
+        time.sleep(0.5)
+
+
+def _estimated(found: Estimate) -> str:
+    cost = "" if found.cost is None else f", about {found.cost:.2f}"
+    return (
+        f"{found.assignments} queries, about {found.questions:,} questions, {found.requests:,} "
+        f"requests, {found.tokens_in:,} tokens sent and {found.tokens_out:,} received{cost}"
+    )
+
+
+def _told(result: dict[str, object]) -> str:
+    cost = "" if result["cost"] is None else f"; cost {result['cost']:.2f}"
+    return (
+        f"{result['machine']}: {result['answered']} answers, {result['finished']} queries done, "
+        f"{result['without_answer']} without a readable reply; {result['requests']} requests, "
+        f"{result['tokens_in']} tokens sent, {result['tokens_out']} received{cost}"
+    )

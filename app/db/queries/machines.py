@@ -1,0 +1,81 @@
+"""Machine assessors: whose work is a machine's, prompts of studies, and calls."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import Assignment, Job, MachineCall, MachinePrompt, Query, User
+from topkapi.app.domain.enums import Tool
+
+
+def by_people() -> ColumnElement[bool]:
+    """Select the assignments of people."""
+    return Assignment.user_id.not_in(select(User.id).where(User.machine))
+
+
+def latest_prompt(session: Session, study_id: int, tool: Tool) -> MachinePrompt | None:
+    """Return the prompt that is in use; None if the study has none of its own."""
+    statement = select(MachinePrompt).where(
+        MachinePrompt.study_id == study_id, MachinePrompt.tool == tool
+    )
+    return session.scalar(statement.order_by(MachinePrompt.number.desc()).limit(1))
+
+
+def open_work(
+    session: Session, study_id: int, user_id: int, tools: Sequence[Tool]
+) -> Sequence[Assignment]:
+    """Return the unfinished assignments of a machine in a study, with these tools."""
+    statement = (
+        select(Assignment)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.user_id == user_id,
+            Assignment.tool.in_(tools),
+            Assignment.withdrawn_at.is_(None),
+            Assignment.finished_at.is_(None),
+        )
+        .order_by(Assignment.id)
+    )
+    return session.scalars(statement).all()
+
+
+def queries_without(session: Session, study_id: int, user_id: int, tool: Tool) -> Sequence[int]:
+    """Return the queries of a study that a machine was not assigned with a tool."""
+    mine = select(Assignment.query_id).where(Assignment.user_id == user_id, Assignment.tool == tool)
+    statement = select(Query.id).where(Query.study_id == study_id, Query.id.not_in(mine))
+    return session.scalars(statement.order_by(Query.position)).all()
+
+
+def call_of_key(session: Session, key: str) -> MachineCall | None:
+    """Return a call, locked for a change."""
+    return session.scalar(select(MachineCall).where(MachineCall.key == key).with_for_update())
+
+
+def state_of_job(session: Session, job_id: int | None) -> Job | None:
+    """Return the job of a call."""
+    return None if job_id is None else session.get(Job, job_id)
+
+
+def form_of(session: Session, user_id: int, model: str) -> str | None:
+    """Return the form of replies in the latest call of a machine, which it goes on with."""
+    statement = (
+        select(MachineCall.form)
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .where(Assignment.user_id == user_id, MachineCall.model == model)
+        .order_by(MachineCall.id.desc())
+        .limit(1)
+    )
+    return session.scalar(statement)
+
+
+def spent(session: Session, job_id: int) -> tuple[int, int, int]:
+    """Return requests and tokens in and out of a job."""
+    statement = select(
+        func.coalesce(func.sum(MachineCall.requests), 0),
+        func.coalesce(func.sum(MachineCall.tokens_in), 0),
+        func.coalesce(func.sum(MachineCall.tokens_out), 0),
+    ).where(MachineCall.job_id == job_id)
+    requests, tokens_in, tokens_out = session.execute(statement).one()
+    return int(requests), int(tokens_in), int(tokens_out)

@@ -1,0 +1,250 @@
+"""A run: a machine judges its assignments to their end, several at a time.
+
+It judges like a person: it reads the open question, and its answer is appended to the same log. An
+assignment whose question got no readable reply waits, is tried again after the others, and stays
+open in the end: nobody invents an answer for it.
+"""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import Study
+from topkapi.app.db.queries import machines as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.machines.prompts import Page
+from topkapi.app.domain.machines.replies import ReplyForm
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.machines.asking import Manner, answer_of
+from topkapi.app.services.machines.assessors import give_work, machine_named
+from topkapi.app.services.machines.calls import Calls, Cap, ModelQuestion, Prices
+from topkapi.app.services.machines.endpoint import Endpoint
+from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of
+from topkapi.app.services.machines.terms import Terms
+from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.services.studies.lifecycle import required_study
+
+_LOOK = 0.5  # seconds between two reports of progress
+
+
+@dataclass(frozen=True, slots=True)
+class MachineRun:
+    """A run of a job: ``progress`` takes the share done and a message, and raises to end it."""
+
+    job_id: int
+    study: str
+    terms: Terms
+    sessions: Sessions
+    progress: Callable[[float, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class RunWork:
+    """What a run has before it asks: the machine, its open assignments, and the prompts."""
+
+    user_id: int
+    guidelines: str
+    assignments: Sequence[int]
+    prompts: dict[Tool, UsedPrompt]
+    form: ReplyForm | None  # of earlier calls
+
+
+@dataclass(slots=True)
+class Tally:
+    """What a run did so far."""
+
+    answered: int = 0
+    finished: int = 0
+    waiting: list[int] = field(default_factory=list)  # assignments whose question got no answer
+
+
+def judge(run: MachineRun, key: str) -> dict[str, Any]:
+    """Judge a study by the terms of a run; return what was done and spent."""
+    terms = run.terms
+    work = _prepared(run.sessions, run.study, terms)
+    endpoint = Endpoint(
+        terms.endpoint,
+        terms.model,
+        key,
+        timeout=terms.timeout,
+        most_tokens=terms.most_tokens,
+        temperature=terms.temperature,
+    )
+    calls = Calls(
+        run.sessions,
+        endpoint,
+        run.job_id,
+        Cap(terms.most_requests, terms.most_cost),
+        Prices(terms.price_in, terms.price_out),
+        interval=terms.interval,
+    )
+    try:
+        run.progress(0.0, "asking how the endpoint replies")
+        endpoint.form = work.form or calls.find_form()
+        at_work = _Judge(run, work, calls)
+        tally = at_work.judge_all()
+    finally:
+        endpoint.close()
+    with run.sessions.read() as session:
+        requests, tokens_in, tokens_out = queries.spent(session, run.job_id)
+    return {
+        "machine": terms.assessor,
+        "form": endpoint.form.value,
+        "prompts": {tool.value: used.number for tool, used in work.prompts.items()},
+        "answered": tally.answered,
+        "finished": tally.finished,
+        "without_answer": len(tally.waiting),
+        "requests": requests,
+        "tokens_in": tokens_in,
+        "tokens_out": tokens_out,
+        "cost": calls.prices.cost(tokens_in, tokens_out),
+    }
+
+
+def _prepared(sessions: Sessions, slug: str, terms: Terms) -> RunWork:
+    """Give the machine its work, and read what does not change during the run."""
+    with sessions.write.begin() as session:
+        study = required_study(session, slug)
+        machine = machine_named(session, terms.assessor)
+        give_work(session, study, machine, terms.tools, actor_id=None)
+        rows = queries.open_work(session, study.id, machine.id, terms.tools)
+        form = queries.form_of(session, machine.id, terms.model)
+        return RunWork(
+            machine.id,
+            study.guidelines,
+            [row.id for row in rows],
+            {tool: prompt_of(session, study.id, tool) for tool in terms.tools},
+            None if form is None else ReplyForm(form),
+        )
+
+
+class _Judge:
+    """Judges the open assignments of one run."""
+
+    def __init__(self, run: MachineRun, work: RunWork, calls: Calls) -> None:
+        self._run, self._work, self._calls = run, work, calls
+        self._live, self._texts = LiveSessions(), PageTexts()
+        self._manner = Manner(
+            calls.endpoint.form, run.terms.orders, run.terms.contradiction, run.terms.most_chars
+        )
+        self._tally = Tally()
+
+    def judge_all(self) -> Tally:
+        """Judge every assignment, then again those with a question without an answer."""
+        left = list(self._work.assignments)
+        for number in range(self._run.terms.rounds):
+            self._manner = replace(self._manner, round=number)
+            self._tally.waiting.clear()
+            self._judge_each(left)
+            left = list(self._tally.waiting)
+            if not left:
+                break
+        return self._tally
+
+    def _judge_each(self, assignments: Sequence[int]) -> None:
+        with ThreadPoolExecutor(self._run.terms.concurrency, "machine") as pool:
+            futures = {pool.submit(self._judge, number) for number in assignments}
+            try:
+                while futures:
+                    done, futures = wait(futures, _LOOK, FIRST_COMPLETED)
+                    self._collect(done)
+                    self._report()
+            finally:  # requests in transit are completed, nothing else begins
+                self._calls.ended.set()
+                for future in futures:
+                    future.cancel()
+        self._calls.ended.clear()
+
+    def _collect(self, done: set[Future[None]]) -> None:
+        for future in done:
+            future.result()
+
+    def _report(self) -> None:
+        total = len(self._work.assignments)
+        share = self._tally.finished / total if total else 1.0
+        told = f"{self._tally.answered} answers, {self._tally.finished} of {total} queries finished"
+        self._run.progress(share, told)
+
+    def _judge(self, assignment_id: int) -> None:
+        """Answer until the assignment is finished, or a question gets no answer."""
+        ids: dict[str, Any] = {"assignment_id": assignment_id, "user_id": self._work.user_id}
+        with self._run.sessions.read() as session:
+            state = labeling.assignment_state(session, self._live, **ids)
+        while not state.finished and not self._calls.ended.is_set():
+            answer = answer_of(
+                state,
+                self._pages(state),
+                self._work.guidelines,
+                self._work.prompts[state.tool],
+                self._manner,
+                self._ask,
+            )
+            if answer is None:
+                self._tally.waiting.append(assignment_id)
+                return
+            submission = Submission(state.position, answer=answer)
+            with self._run.sessions.write.begin() as session:
+                state = labeling.submit(session, self._live, **ids, submission=submission)
+            self._tally.answered += 1
+        self._tally.finished += state.finished
+
+    def _ask(self, asked: ModelQuestion) -> str | None:
+        reply = self._calls.ask(asked)
+        return None if reply is None else reply.answer
+
+    def _pages(self, state: AssignmentState) -> dict[int, Page]:
+        heads = {number: state.documents[number] for number in state.state.shown}
+        with self._run.sessions.read() as session:
+            texts = self._texts.of(session, [head.content_hash for head in heads.values()])
+        return {
+            number: Page(head.title, texts[head.content_hash]) for number, head in heads.items()
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would take, at about four characters a token; ``cost`` needs prices."""
+
+    assignments: int
+    questions: int
+    requests: int
+    tokens_in: int
+    tokens_out: int
+    cost: float | None
+
+
+_CHARS_PER_TOKEN, _REPLY_TOKENS = 4, 20
+
+
+def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
+    """Estimate a run; the session is to be rolled back: it gives the machine its work."""
+    machine = machine_named(session, terms.assessor)
+    give_work(session, study, machine, terms.tools, actor_id=None)
+    live, texts = LiveSessions(), PageTexts()
+    rows = queries.open_work(session, study.id, machine.id, terms.tools)
+    questions = requests = chars = 0
+    for row in rows:
+        state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=machine.id)
+        left = state.progress.expected_left
+        times = 1 if row.tool is Tool.GRADES or terms.orders.value == "one" else 2
+        shown = [state.documents[number].content_hash for number in state.state.shown]
+        pages = sum(len(text) for text in texts.of(session, shown).values())
+        prompt = prompt_of(session, study.id, row.tool)
+        questions, requests = questions + left, requests + times * left
+        chars += (
+            times * left * (len(prompt.text) + len(study.guidelines) + min(pages, terms.most_chars))
+        )
+    tokens = chars // _CHARS_PER_TOKEN, requests * _REPLY_TOKENS
+    cost = Prices(terms.price_in, terms.price_out).cost(*tokens)
+    return Estimate(len(rows), questions, requests, *tokens, cost)
+
+
+def refuse_over_cap(found: Estimate, terms: Terms) -> None:
+    """Refuse a run that would spend more than it may."""
+    Cap(terms.most_requests, terms.most_cost).refuse(found.requests, found.cost)

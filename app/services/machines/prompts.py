@@ -1,0 +1,42 @@
+"""Prompts of a study: the built-in ones, or its own, of which every version is kept."""
+
+from dataclasses import dataclass
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import MachinePrompt, Study
+from topkapi.app.db.queries import machines as queries
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.machines.prompts import BUILT_IN, checked_template
+from topkapi.app.services import audit
+
+
+@dataclass(frozen=True, slots=True)
+class UsedPrompt:
+    """A template in use; ``number`` 0 is the built-in one."""
+
+    tool: Tool
+    number: int
+    text: str
+
+
+def prompt_of(session: Session, study_id: int, tool: Tool) -> UsedPrompt:
+    """Return the prompt of a study for a tool."""
+    own = queries.latest_prompt(session, study_id, tool)
+    return UsedPrompt(tool, own.number, own.text) if own else UsedPrompt(tool, 0, BUILT_IN[tool])
+
+
+def save_prompt(
+    session: Session, study: Study, tool: Tool, text: str, *, actor_id: int | None = None
+) -> UsedPrompt:
+    """Store a new version of a prompt; the same text again changes nothing."""
+    current = prompt_of(session, study.id, tool)
+    if checked_template(tool, text) == current.text:
+        return current
+    number = current.number + 1
+    session.add(
+        MachinePrompt(study_id=study.id, tool=tool, number=number, text=text, user_id=actor_id)
+    )
+    session.flush()
+    audit.record(session, actor_id, "study.prompt", study.slug, tool=tool.value, number=number)
+    return UsedPrompt(tool, number, text)

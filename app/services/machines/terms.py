@@ -1,0 +1,74 @@
+"""The terms of a run: what a job stores. The key of the endpoint is not among them."""
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Self
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.machines.orders import Contradiction, Orders
+
+Price = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a machine judges a study.
+
+    Attributes
+    ----------
+    name
+        The machine's name as an assessor; the model's unless another is given.
+    most_chars
+        Characters of pages in one prompt; longer pages are cut.
+    most_tokens, temperature, timeout
+        Limit of a reply, and what is sent only if it is set; seconds to wait for a reply.
+    concurrency, interval
+        Requests at the same time, and seconds between two of them.
+    rounds
+        How often a question without a readable reply is put.
+    price_in, price_out, most_cost, most_requests
+        Prices of a million tokens, and the most that the run may spend.
+    """
+
+    model: Annotated[str, Field(min_length=1, max_length=200)]
+    endpoint: Annotated[str, Field(min_length=1, max_length=500)]
+    tools: Annotated[tuple[Tool, ...], Field(min_length=1)] = (Tool.PAIRS,)
+    name: Annotated[str, Field(max_length=200)] = ""
+    orders: Orders = Orders.BOTH
+    contradiction: Contradiction = Contradiction.TIE
+    most_chars: Annotated[int, Field(ge=200, le=2_000_000)] = 24_000
+    most_tokens: Annotated[int, Field(ge=1, le=100_000)] = 1000
+    temperature: Annotated[float | None, Field(ge=0, le=2)] = None
+    timeout: Annotated[float, Field(gt=0, le=3600)] = 120.0
+    concurrency: Annotated[int, Field(ge=1, le=64)] = 4
+    interval: Annotated[float, Field(ge=0, le=3600)] = 0.0
+    rounds: Annotated[int, Field(ge=1, le=10)] = 3
+    price_in: Price = None
+    price_out: Price = None
+    most_cost: Price = None
+    most_requests: Annotated[int | None, Field(ge=1)] = None
+
+    @property
+    def assessor(self) -> str:
+        """The machine's name as an assessor."""
+        return self.name or self.model
+
+    @classmethod
+    def read(cls, stored: dict[str, Any]) -> Self:
+        """Read terms; name the field that is wrong."""
+        try:
+            found: Self = TypeAdapter(cls).validate_python(stored)
+        except ValidationError as error:
+            first = error.errors()[0]
+            field = str(first["loc"][0]) if first["loc"] else ""
+            raise Invalid(f"{field}: {first['msg']}.", field=field) from None
+        if found.most_cost is not None and (found.price_in is None or found.price_out is None):
+            raise Invalid("A cap on the cost needs both prices.", field="most_cost")
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what a job stores."""
+        written: dict[str, Any] = TypeAdapter(type(self)).dump_python(self, mode="json")
+        return written

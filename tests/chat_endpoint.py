@@ -1,0 +1,148 @@
+"""A chat endpoint on this machine that replies like a model and fails like real ones."""
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Lock, Thread
+from typing import Any
+
+Model = Callable[[str], str]  # prompt -> value
+_VALUES = re.compile(r'"answer" is one of: ([^.]+)\.|these words and nothing else: ([^.]+)\.')
+_SIDES = re.compile(r"(?:Page|List) A:\n<<<\n(.*?)\n>>>\n\n(?:Page|List) B:\n<<<\n(.*?)\n>>>", re.S)
+_NUMBER = re.compile(r"-d(\d+) ")
+
+
+def sides_of(prompt: str) -> tuple[str, str]:
+    """Return the two pages or lists of a prompt."""
+    found = _SIDES.search(prompt)
+    assert found is not None
+    return found[1], found[2]
+
+
+def values_of(prompt: str) -> list[str]:
+    """Return the values that a prompt asks for."""
+    found = _VALUES.search(prompt)
+    assert found is not None
+    return (found[1] or found[2]).split(", ")
+
+
+def relevance(text: str) -> int:
+    """Return how good a page or the first page of a list is: the number in its text."""
+    found = _NUMBER.search(text)
+    assert found is not None
+    return int(found[1])
+
+
+def honest(prompt: str) -> str:
+    """Prefer the page with the greater number; give grades by it."""
+    values = values_of(prompt)
+    if values == ["A", "B"] and "alphabet" in prompt:
+        return "A"
+    if "Page A:" in prompt or "List A:" in prompt:
+        left, right = map(relevance, sides_of(prompt))
+        return "A" if left >= right else "B"
+    return values[relevance(prompt) % len(values)]
+
+
+@dataclass
+class Fault:
+    """What happens to a request instead of a reply: a status, or a body."""
+
+    status: int = 200
+    body: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    delay: float = 0.0
+
+
+@dataclass
+class ChatEndpoint:
+    """What the endpoint is told to do, and what it saw.
+
+    ``refuses`` are names of parameters, or kinds of response formats, that it does not know;
+    ``faults`` says what happens to the request with a number.
+    """
+
+    model: Model = honest
+    refuses: tuple[str, ...] = ()
+    faults: Callable[[int], Fault | None] = lambda _number: None
+    key: str = "sk-secret-of-the-test"
+    address: str = ""
+    requests: int = 0
+    paid: Counter[str] = field(default_factory=Counter)  # by idempotency key
+    prompts: list[str] = field(default_factory=list)
+    lock: Lock = field(default_factory=Lock)
+
+    def reply(self, sent: dict[str, Any], key: str, authorization: str) -> Fault:
+        """Return what goes back for a request."""
+        with self.lock:
+            self.requests += 1
+            number = self.requests
+        if authorization != f"Bearer {self.key}":
+            return Fault(401, json.dumps({"error": {"message": f"bad key {authorization}"}}))
+        kind = sent.get("response_format", {}).get("type")
+        refused = [name for name in self.refuses if name in sent or name == kind]
+        if refused:
+            return Fault(400, json.dumps({"error": {"message": f"unsupported: {refused[0]}"}}))
+        fault = self.faults(number)
+        if fault is not None:
+            return fault
+        prompt = sent["messages"][0]["content"]
+        answer = self.model(prompt)
+        text = json.dumps({"answer": answer, "confidence": 80}) if kind else answer
+        with self.lock:
+            self.paid[key] += 1
+            self.prompts.append(prompt)
+        return Fault(body=completion(text))
+
+
+def completion(text: str | None, **choice: Any) -> str:
+    """Return the body of a chat completion."""
+    message = {"role": "assistant", "content": text, **choice.pop("message", {})}
+    return json.dumps(
+        {
+            "model": "fake-2026-11-01",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop", **choice}],
+            "usage": {"prompt_tokens": 100, "completion_tokens": 5},
+        }
+    )
+
+
+@contextmanager
+def serving_chat(endpoint: ChatEndpoint) -> Iterator[ChatEndpoint]:
+    """Serve an endpoint; its address is set."""
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_POST(self) -> None:
+            sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            key = self.headers.get("Idempotency-Key", "")
+            told = endpoint.reply(sent, key, self.headers.get("Authorization", ""))
+            time.sleep(told.delay)
+            body = (told.body or "").encode()
+            self.send_response(told.status)
+            for name, value in told.headers.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_arguments: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    endpoint.address = f"http://127.0.0.1:{server.server_address[1]}/v1"
+    try:
+        yield endpoint
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

@@ -1,0 +1,134 @@
+"""Prompts, replies and orders of machine assessors."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.machines.orders import Contradiction, Orders, decide, mirrored
+from topkapi.app.domain.machines.prompts import (
+    BUILT_IN,
+    Need,
+    Page,
+    checked_template,
+    grades_prompt,
+    lists_prompt,
+    pairs_prompt,
+)
+from topkapi.app.domain.machines.replies import ReplyForm, asked_for, read_reply, schema_of
+
+SCALE = ("A much", "A", "same", "B", "B much")
+TEXTS = st.text(max_size=60) | st.sampled_from(["{right}", "{reply} {query}", ">>>", "{left}"])
+
+
+@pytest.mark.parametrize("tool", list(Tool))
+def test_built_in_prompts_have_every_place(tool: Tool) -> None:
+    assert checked_template(tool, BUILT_IN[tool]) == BUILT_IN[tool]
+
+
+@given(left=TEXTS, right=TEXTS, query=TEXTS)
+def test_a_page_is_material_and_fills_no_place(left: str, right: str, query: str) -> None:
+    need = Need("", query)
+    filled = pairs_prompt(
+        "{query}|{left}|{right}|{reply}", need, Page("", left), Page("", right), "R", 1000
+    )
+    assert filled.text == f"{query}|{left.strip()}|{right.strip()}|R"
+    assert not filled.was_cut
+
+
+@given(st.lists(st.integers(0, 300), min_size=1, max_size=6), st.integers(10, 400))
+def test_what_is_too_long_is_cut_and_said_to_be(sizes: list[int], most: int) -> None:
+    pages = [Page("", "x" * size) for size in sizes]
+    filled = lists_prompt("{query}{left}{right}{reply}", Need("", ""), pages, [], "", most)
+    share = most // len(pages)
+    assert filled.was_cut == any(size > share for size in sizes)
+    assert filled.text.count("x") == sum(min(size, share) for size in sizes)
+
+
+def test_four_numbers_as_grades_are_explained() -> None:
+    numbers = grades_prompt(
+        "{query}{page}{grades}{reply}", Need("", ""), Page("", ""), ["0", "1", "2", "3"], "", 99
+    )
+    assert "3: the page is devoted to the query" in numbers.text
+    names = grades_prompt(
+        "{query}{page}{grades}{reply}", Need("", ""), Page("", ""), ["bad", "good"], "", 99
+    )
+    assert names.text == "bad, good"
+
+
+@given(st.sampled_from(list(ReplyForm)), st.sampled_from(SCALE), st.integers(0, 100))
+def test_a_reply_in_the_form_that_was_asked_for_is_read(
+    form: ReplyForm, value: str, confidence: int
+) -> None:
+    text = json.dumps({"answer": value.upper(), "confidence": confidence})
+    told = value if form is ReplyForm.WORD else f"```json\n{text}\n```"
+    read = read_reply(told, form, SCALE)
+    assert read is not None
+    assert read.answer == value
+    assert read.confidence == (None if form is ReplyForm.WORD else confidence / 100)
+    assert value in asked_for(form, SCALE)
+    assert value in schema_of(SCALE)["properties"]["answer"]["enum"]
+
+
+@given(
+    st.sampled_from(list(ReplyForm)), st.text() | st.sampled_from(["A or B", '{"answer": true}'])
+)
+def test_anything_else_says_nothing(form: ReplyForm, text: str) -> None:
+    read = read_reply(text, form, ("first", "second"))
+    assert read is None or read.answer.lower() in text.lower()
+
+
+@given(
+    st.lists(st.sampled_from(SCALE), min_size=3, max_size=3),
+    st.sampled_from(list(Orders)),
+    st.sampled_from(list(Contradiction)),
+    st.booleans(),
+)
+def test_orders_are_put_together_by_their_definition(
+    replies: list[str], orders: Orders, contradiction: Contradiction, swap_first: bool
+) -> None:
+    asked: list[bool] = []
+
+    def ask(swapped: bool, _repeat: int) -> str:
+        asked.append(swapped)
+        return replies[len(asked) - 1]
+
+    answer = decide(
+        ask,
+        mirrored(SCALE),
+        tie="same",
+        orders=orders,
+        contradiction=contradiction,
+        swap_first=swap_first,
+    )
+    as_asked = [
+        SCALE[-1 - SCALE.index(reply)] if swapped else reply
+        for reply, swapped in zip(replies, asked, strict=False)
+    ]
+    if orders is Orders.ONE:
+        assert (asked, answer) == ([swap_first], as_asked[0])
+        return
+    assert asked[:2] == [swap_first, not swap_first]
+    places = [SCALE.index(each) - 2 for each in as_asked[:2]]
+    if places[0] == places[1] or places[0] * places[1] > 0:
+        assert SCALE.index(str(answer)) - 2 == min(places, key=abs)
+        assert len(asked) == 2
+    elif contradiction is Contradiction.TIE:
+        assert (answer, len(asked)) == ("same", 2)
+    else:
+        assert (answer, len(asked)) == (as_asked[2], 3)
+
+
+def test_a_reply_that_cannot_be_read_ends_the_question() -> None:
+    told = iter(["A", None])
+    found = decide(
+        lambda _swapped, _repeat: next(told),
+        mirrored(("A", "B")),
+        tie=None,
+        orders=Orders.BOTH,
+        contradiction=Contradiction.TIE,
+        swap_first=False,
+    )
+    assert found is None
