@@ -95,9 +95,7 @@ class Settings(BaseSettings):
     model_key: SecretStr = Field(
         SecretStr(""), description="Key of the endpoint whose model judges as a machine."
     )
-    model_key_file: Path | None = Field(
-        None, description="File with that key, instead of the key itself."
-    )
+    model_key_file: str = Field("", description="File with that key, instead of the key itself.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="Lowest severity that is logged."
     )
@@ -133,10 +131,10 @@ class Settings(BaseSettings):
 
     def key_of_model(self) -> str:
         """Return the key of the endpoint whose model judges; empty if there is none."""
-        if self.model_key_file is None:
+        if not self.model_key_file:
             return self.model_key.get_secret_value()
         try:
-            return self.model_key_file.read_text(encoding="utf-8").strip()
+            return Path(self.model_key_file).read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             raise Invalid(f"The key of the model cannot be read: {error}.") from None
 

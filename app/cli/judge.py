@@ -99,7 +99,7 @@ def judge(
             "most_requests": most_requests,
         }
     )
-    settings = Settings() if key_file is None else Settings(model_key_file=key_file)
+    settings = Settings() if key_file is None else Settings(model_key_file=str(key_file))
     with open_sessions(settings) as sessions:
         with sessions.write() as session:  # rolled back: an estimate changes nothing
             found = judging.estimate(session, required_study(session, study), terms)
