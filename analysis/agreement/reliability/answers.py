@@ -261,7 +261,8 @@ def _design_effect(
     """Return how much more scores vary between queries than those of independent answers.
 
     The score is the derivative of an item's log-likelihood by the log-odds of a rate. At least 1
-    before it is widened for few queries, and 1 where nobody answered two queries.
+    before it is widened for few queries, and 1 where nobody answered two queries. The variation
+    is pooled over people, so each adds their queries less one to its degrees of freedom.
     """
     chances = _chances(_likelihood(votes, rates, gamma), votes.count)[0].T[votes.item]
     right, wrong = np.gradient(_wrong()[gamma], LOGITS, axis=-1)[:, :, rates[votes.assessor]]
@@ -279,6 +280,6 @@ def _design_effect(
     expected = (squares * (1 - share))[several].sum()
     if not expected > 0:
         return 1.0
-    freedom = max(np.unique(votes.query).size - 1, 1)
+    freedom = max(cells.size - np.unique(who).size, 1)
     wider = stats.t.ppf((1 + level) / 2, freedom) / stats.norm.ppf((1 + level) / 2)
     return max(1.0, float(seen / expected)) * float(wider) ** 2
