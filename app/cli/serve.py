@@ -19,6 +19,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
     from topkapi.app.secret import load_secret
+    from topkapi.app.services.accounts.first_admin import first_code
     from topkapi.app.services.importing.portions import finish_interrupted
     from topkapi.app.web.server import processes
 
@@ -75,8 +76,10 @@ def _greet(settings: Settings, host: str, port: int) -> None:
     with open_sessions(settings) as sessions, sessions.read() as session:
         people, empty = demo_users(session), not any_users(session)
     if empty:
-        typer.echo("There is no account yet. Create an administrator:")
-        typer.echo("  topkapi users add you@example.org --name 'Your Name' --role admin")
+        base = settings.public_url or f"http://{shown}:{port}"
+        typer.echo("There is no account yet. Create the first administrator in the browser:")
+        typer.echo(f"  {base}/first/{first_code(load_secret(settings.secret_file))}")
+        typer.echo("or here: topkapi users add you@example.org --name 'Your Name' --role admin")
     if people:
         typer.echo(f"Demo sign-ins, on this machine only, password {DEMO_PASSWORD}:")
     for person in people:

@@ -129,6 +129,8 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /people/{user_id}/tokens/{token_id}/revoke": ADMINS,
     "GET /invitations/{token}": LINK,
     "POST /invitations/{token}": LINK,
+    "GET /first/{code}": LINK,
+    "POST /first/{code}": LINK,
     "GET /enter/{token}": LINK,
     "GET /enter/{token}/declined": LINK,
     "POST /enter/{token}": LINK,

@@ -36,7 +36,8 @@ class TokenForm(Received):
 
 
 class AcceptForm(Received):
-    """Name and password, set by the owner of a link."""
+    """Name and password, set by the owner of a link; the first administrator sends an e-mail."""
 
+    email: Line = ""
     name: Line = ""
     password: Annotated[str, Field(max_length=10_000)] = ""

@@ -114,10 +114,11 @@ class PersonPageView:
 
 @dataclass(frozen=True, slots=True)
 class AcceptView:
-    """The page of a one-time link."""
+    """The page of a one-time link, or of the first administrator, who gives an e-mail address."""
 
     token: str
     email: str
     name: str
     has_password: bool
     refusal: Refusal | None = None
+    is_first: bool = False

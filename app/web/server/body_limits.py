@@ -9,7 +9,7 @@ from topkapi.app.services.results.systems import MOST_BYTES as MOST_RUNS
 
 KB = 1024
 FORM_OVERHEAD = 1024 * KB  # bytes that a form adds to its file
-VISITOR_PATHS = ("/sign-in", "/invitations/", "/enter/")
+VISITOR_PATHS = ("/sign-in", "/invitations/", "/first/", "/enter/")
 
 
 @dataclass(frozen=True, slots=True)
