@@ -9,7 +9,7 @@ from urllib.parse import urlparse
 import topkapi.app
 from topkapi.app.services.importing import open_source
 from topkapi.app.services.importing.checking import check_study
-from topkapi.app.services.importing.records.plain_text import plain_text
+from topkapi.app.services.importing.records.contents import plain_text
 
 DEMO = Path(topkapi.app.__file__).parent / "demo"
 LOCAL = re.compile(r"""(?:src|href)\s*=\s*["']([^"'#][^"']*)["']|url\(\s*["']?([^"')]+)""")

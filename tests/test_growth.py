@@ -21,7 +21,7 @@ from tests.regex_steps import Steps
 from topkapi.app.domain.text.highlighting import term_pattern
 from topkapi.app.domain.text.snippets import snippet, without_markdown
 from topkapi.app.domain.text.terms import query_terms
-from topkapi.app.services.importing.records.plain_text import plain_text
+from topkapi.app.services.importing.records.contents import plain_text
 from topkapi.app.services.pages import tokens
 from topkapi.app.services.pages.rendering import rendered_html
 from topkapi.app.web.common.markdown import to_html

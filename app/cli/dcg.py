@@ -210,12 +210,12 @@ def simulate(
 def _of_study(slug: str, k: int | None, of_files: object) -> tuple[ListPreferences, IntArray]:
     """Return the preferences of a study, and a query number for each."""
     from topkapi.app.cli.common import open_sessions
-    from topkapi.app.services.results import list_learning
+    from topkapi.app.services.results.exports import lists
 
     if of_files:
         raise Refused("--grades, --cuts and --levels are for files; a study has its own grades")
     with open_sessions() as sessions, sessions.read() as session:
-        found = list_learning.preferences_of(session, slug, k)
+        found = lists.preferences_of(session, slug, k)
     return found.preferences, found.queries
 
 

@@ -2,13 +2,9 @@
 
 from topkapi.app.web import health
 from topkapi.app.web.accounts.api import router as account_api
-from topkapi.app.web.accounts.keys_pages import router as keys_pages
 from topkapi.app.web.accounts.pages import router as account_pages
-from topkapi.app.web.assignments.adjudication_api import router as adjudication_api
 from topkapi.app.web.assignments.adjudication_pages import router as adjudication_pages
 from topkapi.app.web.assignments.api import router as assignments_api
-from topkapi.app.web.assignments.bulk_pages import router as bulk_pages
-from topkapi.app.web.assignments.growth_pages import router as growth_pages
 from topkapi.app.web.assignments.pages import router as assignments_pages
 from topkapi.app.web.assignments.work_pages import router as work_pages
 from topkapi.app.web.audit.api import router as audit_api
@@ -46,7 +42,6 @@ from topkapi.app.web.results.report_pages import router as report_pages
 from topkapi.app.web.results.systems_api import router as systems_api
 from topkapi.app.web.results.systems_pages import router as systems_pages
 from topkapi.app.web.studies.api import router as studies_api
-from topkapi.app.web.studies.deletion_pages import router as deletion_pages
 from topkapi.app.web.studies.pages import router as studies_pages
 from topkapi.app.web.studies.settings_pages import router as settings_pages
 from topkapi.app.web.training.admin_pages import router as training_admin_pages
@@ -60,7 +55,6 @@ ROUTERS = (
     stored_pages,
     health.router,
     account_pages,
-    keys_pages,
     own_pages,
     start_pages,
     queue_pages,
@@ -87,12 +81,9 @@ ROUTERS = (
     studies_pages,
     settings_pages,
     training_admin_pages,
-    deletion_pages,
     assignments_pages,
-    growth_pages,
     adjudication_pages,
     work_pages,
-    bulk_pages,
     progress_pages,
     message_pages,
     table_pages,
@@ -101,7 +92,6 @@ ROUTERS = (
     people_api,
     importing_api,
     assignments_api,
-    adjudication_api,
     progress_api,
     history_api,
     training_api,

@@ -3,7 +3,7 @@
 import asyncio
 from typing import cast
 
-from topkapi.app.web.server.joined_writes import JoinedWrites
+from topkapi.app.web.server.protocol import JoinedWrites
 
 
 class Recorded(asyncio.Transport):

@@ -11,7 +11,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.accounts import users
 from topkapi.app.services.accounts.erasing import erase_user
-from topkapi.app.services.studies.access import set_access
+from topkapi.app.services.studies.lifecycle import set_access
 
 
 def test_access_is_given_and_taken_and_recorded_once(session: Session) -> None:

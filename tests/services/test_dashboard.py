@@ -14,8 +14,7 @@ from topkapi.app.db.models import Assignment, JudgmentRow, Study, User
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.services.assignments.voiding import void
 from topkapi.app.services.progress.attention import Sign
-from topkapi.app.services.progress.dashboard import concerns_of_study, dashboard
-from topkapi.app.services.progress.forecast import DAYS, forecast
+from topkapi.app.services.progress.dashboard import DAYS, concerns_of_study, dashboard, forecast
 from topkapi.app.services.progress.study_progress import overview
 
 pytestmark = pytest.mark.both

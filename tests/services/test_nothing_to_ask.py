@@ -21,9 +21,9 @@ from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.services.assignments.rotation import assign_rotation, preview_rotation
 from topkapi.app.services.crowds.entering import enter
 from topkapi.app.services.importing import import_study, open_source
-from topkapi.app.services.judging.completion import completion_of
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.queue import queue_of_user
+from topkapi.app.services.judging.session_summary import completion_of
 from topkapi.app.services.progress.study_progress import overview
 from topkapi.app.services.results.exports import open_export
 

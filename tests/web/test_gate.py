@@ -25,7 +25,7 @@ from topkapi.app.web.access import early_auth
 from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from topkapi.app.web.server import gate
-from topkapi.app.web.server.body_limits import DEFAULT, VISITOR, limit_of
+from topkapi.app.web.server.gate import DEFAULT, VISITOR, limit_of
 
 pytestmark = pytest.mark.both
 

@@ -27,8 +27,8 @@ from topkapi.app.domain.errors import WrongCredentials
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.access import slots
 from topkapi.app.web.access.slots import QUEUE_SECONDS, Lane, TransactionLimits
-from topkapi.app.web.common.busy import Busy
 from topkapi.app.web.common.cookies import CSRF_FIELD, VISITOR_COOKIE
+from topkapi.app.web.common.errors import Busy
 
 pytestmark = pytest.mark.both
 

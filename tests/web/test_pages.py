@@ -17,9 +17,8 @@ from topkapi.app.db.models import Document, Study, StudyFile
 from topkapi.app.services.pages import shown
 from topkapi.app.services.pages.shown import ShownPages
 from topkapi.app.web.pages import stored_pages as route
-from topkapi.app.web.pages.page_html import page_body
+from topkapi.app.web.pages.page_html import page_body, plain_html
 from topkapi.app.web.pages.page_links import PageLink
-from topkapi.app.web.pages.plain_text import plain_html
 
 PAGE = "<!doctype html><p>Tulips.<link rel=preconnect href=//x><a href='other.html'>next</a>"
 

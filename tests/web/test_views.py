@@ -19,7 +19,7 @@ def view_classes() -> list[type[Any]]:
         for name in (module.name for module in modules)
         for value in vars(importlib.import_module(name)).values()
         if isinstance(value, type) and dataclasses.is_dataclass(value) and value.__module__ == name
-        if f"{name} {value.__name__}".lower().endswith("view") or name.endswith(("views", "view"))
+        if value.__name__.endswith("View") or name.endswith(("views", "view"))
     ]
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.accounts.users import user_of_email
     from topkapi.app.services.assignments import adjudication, bulk, voiding
     from topkapi.app.services.studies import edit_study, full_copy, lifecycle
-    from topkapi.app.services.studies.access import set_access
+    from topkapi.app.services.studies.lifecycle import set_access
 
 Assessor = Annotated[str, typer.Option("--from", help="E-mail of the assessor.")]
 Queries = Annotated[

@@ -3,19 +3,13 @@
 from topkapi.app.db.models.assignment import Assignment
 from topkapi.app.db.models.crowd import CrowdWorker, EntryLink
 from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile
-from topkapi.app.db.models.flag import Flag
-from topkapi.app.db.models.gold import GoldPair
-from topkapi.app.db.models.highlight import Highlight
-from topkapi.app.db.models.invitation import Invitation
 from topkapi.app.db.models.job import Job
-from topkapi.app.db.models.judgment import JudgmentRow
+from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEvent
 from topkapi.app.db.models.machine import MachineCall, MachinePrompt
-from topkapi.app.db.models.ranking import Ranking
-from topkapi.app.db.models.run import SystemRun
+from topkapi.app.db.models.ranking import Ranking, SystemRun
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
-from topkapi.app.db.models.timer import TimerEvent
-from topkapi.app.db.models.training import PracticeAnswer, PracticeItem, Training
-from topkapi.app.db.models.user import ApiToken, AuditEvent, SignInAttempt, User
+from topkapi.app.db.models.training import GoldPair, PracticeAnswer, PracticeItem, Training
+from topkapi.app.db.models.user import ApiToken, AuditEvent, Invitation, SignInAttempt, User
 
 __all__ = [
     "ApiToken",

@@ -1,4 +1,4 @@
-"""Training of assessors: practice questions, each person's training, and practice answers.
+"""Training of assessors: practice questions and answers, each person's training, gold pairs.
 
 Practice counts nowhere: none of these rows is an assignment or a judgment.
 """
@@ -68,3 +68,20 @@ class PracticeAnswer(Base):
     answer: Mapped[str] = mapped_column(String(100))
     agrees: Mapped[bool]
     created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+class GoldPair(Base):
+    """A pair of candidates of a query with the right answer: ``left``, ``right`` or ``tie``."""
+
+    __tablename__ = "gold_pairs"
+    __table_args__ = (
+        UniqueConstraint("query_id", "left_id", "right_id"),
+        Index(None, "left_id"),
+        Index(None, "right_id"),
+    )
+    id: Mapped[int] = mapped_column(primary_key=True)
+    query_id: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    left_id: Mapped[int] = mapped_column(ForeignKey("documents.id", ondelete="CASCADE"))
+    right_id: Mapped[int] = mapped_column(ForeignKey("documents.id", ondelete="CASCADE"))
+    answer: Mapped[str] = mapped_column(String(20))
+    explanation: Mapped[str] = mapped_column(Text, default="")

@@ -1,4 +1,4 @@
-"""People, their tokens, their failed sign-ins, and the audit log."""
+"""People, their one-time links and tokens, their failed sign-ins, and the audit log."""
 
 from datetime import datetime
 
@@ -77,3 +77,17 @@ class AuditEvent(Base):
     subject: Mapped[str] = mapped_column(Text)
     detail: Mapped[Json] = mapped_column(default=dict)
     user: Mapped[User | None] = relationship(lazy="raise")
+
+
+class Invitation(Base):
+    """A link that works once and for some days; only the hash of its token is stored."""
+
+    __tablename__ = "invitations"
+    __table_args__ = (UniqueConstraint("token_hash"), Index(None, "user_id"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    token_hash: Mapped[str] = mapped_column(String(64))
+    created_at: Mapped[datetime] = mapped_column(default=now)
+    expires_at: Mapped[datetime]
+    used_at: Mapped[datetime | None]
+    user: Mapped[User] = relationship(lazy="raise")

@@ -11,9 +11,8 @@ from typing import Self
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 from topkapi.app.domain.pairs.inference import Closure
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.sorters.ranking import Ranking
+from topkapi.app.domain.pairs.sorters.ranking import Ranking, with_ties_grouped
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
 
 Recorded = Mapping[Pair, Sequence[Preference]]
 SorterRun = Generator[Pair, Preference, Ranking]

@@ -1,4 +1,4 @@
-"""Snippets: the passage of a page with the most query terms, highlighted."""
+"""What lists show of a page: its title, and the passage with the most query terms."""
 
 import re
 from collections.abc import Sequence
@@ -75,3 +75,15 @@ def _marked(passage: str, terms: Sequence[str]) -> Parts:
     if pattern is None or not passage:
         return ((passage, None),) if passage else ()
     return tuple(split_at_terms(passage, pattern))
+
+
+FIRST_WORDS = 80  # characters of the text that stand for a missing title
+
+
+def shown_title(title: str, text: str | None, name: str) -> str:
+    """Return the title, or else the first words of the text, or else the name.
+
+    >>> shown_title("", "  Keep tulips \\n in cold water. ", "d7")
+    'Keep tulips in cold water.'
+    """
+    return title or " ".join((text or "")[:FIRST_WORDS].split()) or name

@@ -18,8 +18,7 @@ from topkapi.app.db.base import Base
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.backups.manifest import FORMAT, MANIFEST, Manifest, member
-from topkapi.app.services.backups.numbering import continue_numbering
-from topkapi.app.services.backups.rows import row_of
+from topkapi.app.services.backups.rows import continue_numbering, row_of
 
 _ROWS = 500
 _BYTES = 4 * 1024**2  # of lines in one batch

@@ -1,18 +1,59 @@
 """Writing a backup from one snapshot of the database, without blocking writers."""
 
 import hashlib
+import io
 import json
+import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, BinaryIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from sqlalchemy import Connection, Engine, LargeBinary, Table, select
 
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import READ_ONLY
-from topkapi.app.services.backups.files import private_file
 from topkapi.app.services.backups.manifest import MANIFEST, Manifest, member, plain
-from topkapi.app.services.backups.numbering import last_ids
+from topkapi.app.services.backups.rows import last_ids
+
+SYNC_BYTES = 4 * 1024**2
+
+
+class _Steady(io.FileIO):
+    """A file that is synced to disk as it is written.
+
+    A single sync at the end would keep the disk busy with a gigabyte while an answer waits for its
+    fsync.
+    """
+
+    _unsynced = 0
+
+    def write(self, data: Any) -> int:
+        """Write ``data``; sync to disk every few megabytes."""
+        count = super().write(data)
+        self._unsynced += count
+        if self._unsynced >= SYNC_BYTES:
+            os.fsync(self.fileno())
+            self._unsynced = 0
+        return count
+
+
+@contextmanager
+def private_file(path: Path) -> Iterator[BinaryIO]:
+    """Open a new file (mode 0600) that is renamed to ``path`` when it is complete."""
+    partial = path.with_name(path.name + ".partial")
+    partial.unlink(missing_ok=True)
+    try:
+        raw = _Steady(partial, "x", opener=lambda name, flags: os.open(name, flags, 0o600))
+        with io.BufferedWriter(raw, 1024**2) as stream:
+            yield stream
+            stream.flush()
+            os.fsync(raw.fileno())
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
 
 _ROWS = 500
 _LEVEL = 1  # fast: the snapshot is held while compressing, and the CPU has other work

@@ -23,7 +23,7 @@ from topkapi.app.services.demo.people import ASSESSORS, DemoAssessor, Judge
 from topkapi.app.services.demo.working import Sitting
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.studies.access import set_access
+from topkapi.app.services.studies.lifecycle import set_access
 
 ROUNDS = 2
 _SEED = "demo"

@@ -9,7 +9,6 @@ from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import (
     candidates,
     documents,
-    gold,
     letor,
     practice,
     queries,
@@ -136,7 +135,7 @@ class Bundle:
         """Yield the gold pairs, if there are any."""
         if self.layout.gold is None:
             return
-        for location, pair in gold.read_gold(reader, self.layout.gold):
+        for location, pair in practice.read_gold(reader, self.layout.gold):
             known = None if self.part is None else self.part.candidates.get(pair.query, ())
             if known is None or {pair.left, pair.right} <= set(known):
                 yield location, pair

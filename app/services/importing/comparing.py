@@ -17,8 +17,14 @@ from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.importing.checking import Checked, candidate_digest, counting, digest_of
-from topkapi.app.services.importing.edit_messages import refuse_undecided
-from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy, Merged, merge, whole
+from topkapi.app.services.importing.edits import (
+    KEEP_EDITS,
+    EditPolicy,
+    Merged,
+    merge,
+    refuse_undecided,
+    whole,
+)
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.types import GoldRecord
 from topkapi.app.services.importing.records.values import shown

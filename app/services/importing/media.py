@@ -1,15 +1,26 @@
-"""Pictures and PDF files of one study: each parsed once, in a child process."""
+"""Pictures and PDF files of one study: each parsed once, in a child process; scratch files."""
 
 import re
 from collections.abc import Iterator
+from contextlib import ExitStack
 from io import BytesIO
+from tempfile import TemporaryFile
+from typing import IO
+from weakref import finalize
 
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import Fence, UnreadableBytes
 from topkapi.app.services.fence.frames import Frame
-from topkapi.app.services.importing.scratch import scratch_file
 from topkapi.app.services.pages.pdf import TEXT
+
+
+def scratch_file(owner: object) -> IO[bytes]:
+    """Return a temporary file that is closed when ``owner`` is no longer used."""
+    opened = ExitStack()
+    finalize(owner, opened.close)
+    return opened.enter_context(TemporaryFile())
+
 
 _PART = re.compile(rf"[0-9]{{1,4}}\.webp|index\.html|{TEXT}")
 

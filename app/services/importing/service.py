@@ -23,8 +23,7 @@ from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services import audit
 from topkapi.app.services.importing.checking import Checked, check_study
 from topkapi.app.services.importing.comparing import Changes, compare
-from topkapi.app.services.importing.edit_messages import described_edits
-from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
+from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy, described_edits
 from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.portions import (
     add_contents,

@@ -11,10 +11,10 @@ from typing import IO, Any
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.importing.checking import Checked, document_digest
 from topkapi.app.services.importing.comparing import Changes
+from topkapi.app.services.importing.media import scratch_file
 from topkapi.app.services.importing.records.contents import content_hash, content_row
 from topkapi.app.services.importing.records.pages import file_type
 from topkapi.app.services.importing.records.types import DocumentRecord
-from topkapi.app.services.importing.scratch import scratch_file
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.pages.pdf import PDF, TEXT, rendered_folder
 

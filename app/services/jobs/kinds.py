@@ -21,17 +21,29 @@ def run_confidence(job: RunningJob) -> Json:
 
 
 def run_report(job: RunningJob) -> Json:
-    """Compute the report of a study."""
-    from topkapi.app.services.jobs import report
+    """Compute the report of a study with pseudonyms; names are added when it is read."""
+    from topkapi.analysis.report.restore import storable
+    from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
+    from topkapi.app.services.results.reports.cache import state_digest
+    from topkapi.app.services.results.reports.service import gathered, report_on
 
-    return report.run(job)
+    job.progress(0.0, "reading answers")
+    with export_session(job.sessions) as session:
+        source = StudySource(session, job.study, ExportOptions(pseudonyms=True))
+        digest, found = state_digest(source), gathered(source, None)
+    return {"digest": digest, "report": storable(report_on(found, note=job.progress))}
 
 
 def run_labels(job: RunningJob) -> Json:
-    """Compute the labels of a study."""
-    from topkapi.app.services.jobs import labels
+    """Compute the labels of each query of a study under both ground truths."""
+    from topkapi.app.services.results.exports import StudySource, export_session
+    from topkapi.app.services.results.ranking import study_labels
+    from topkapi.app.services.results.reports.cache import state_digest
 
-    return labels.run(job)
+    job.progress(0.0, "reading answers")
+    with export_session(job.sessions) as session:
+        source = StudySource(session, job.study)
+        return {"digest": state_digest(source), "labels": study_labels(source)}
 
 
 def run_judge(job: RunningJob) -> Json:

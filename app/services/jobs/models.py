@@ -17,8 +17,13 @@ from topkapi.analysis.experiments.store import Progress, Row, Task
 from topkapi.analysis.models import LinearRanker, model_class
 from topkapi.analysis.papers.comparison import comparison_table, niu_columns
 from topkapi.app.db.base import Json
-from topkapi.app.services.jobs.comparison import SEED, ModelComparison, comparison_of, read_ranking
-from topkapi.app.services.jobs.curves import curves_of
+from topkapi.app.services.jobs.comparison import (
+    SEED,
+    ModelComparison,
+    comparison_of,
+    curves_of,
+    read_ranking,
+)
 from topkapi.app.services.jobs.running import RunningJob
 
 

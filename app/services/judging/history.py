@@ -7,7 +7,8 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries import flags
-from topkapi.app.db.queries.judging import history as queries
+from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.judging.labeling import answers_and_notes
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.plan import ListPlan
 from topkapi.app.domain.log import Entry, EntryKind, stacks
@@ -112,3 +113,21 @@ class _Shown:
         if ranking is not None:
             return self._lists.get(ranking, ())
         return () if document is None else (document,)
+
+
+@dataclass(frozen=True, slots=True)
+class UndoneAnswer:
+    """An undone answer, by its stored value, and its note (empty if there was none)."""
+
+    answer: str
+    note: str
+
+
+def undone_answer(session: Session, assignment_id: int) -> UndoneAnswer | None:
+    """Return the answer to the open question that was undone, or None."""
+    log = [
+        Entry(kind, UndoneAnswer(answer or "", note or ""))
+        for kind, answer, note in answers_and_notes(session, assignment_id)
+    ]
+    _, undone = stacks(log)
+    return undone[-1] if undone else None

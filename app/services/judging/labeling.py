@@ -25,8 +25,7 @@ from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging import timing
 from topkapi.app.services.judging.catching_up import caught_up
-from topkapi.app.services.judging.earlier_errors import use_earlier_errors
-from topkapi.app.services.judging.known_answers import count_known, known_pairs
+from topkapi.app.services.judging.earlier_errors import count_known, known_pairs, use_earlier_errors
 from topkapi.app.services.judging.lists import work
 from topkapi.app.services.judging.live_sessions import (
     DocumentHead,

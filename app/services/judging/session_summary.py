@@ -1,4 +1,4 @@
-"""Summary of a finished query: counts, time, and the next assignment."""
+"""The end of a query and of a worker's part: counts, time, what is next, and a code."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,14 +6,40 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import User
+from topkapi.app.db.queries import crowds
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.timing import count_pauses
 from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.shortcuts import keys_of
-from topkapi.app.services.judging.completion import Completion, completion_of
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.queue import QueueItem, queue_of_user
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a worker gets at the end: a code, or an https address.
+
+    ``is_complete`` is false if the work was withdrawn, as it is from people who do not qualify.
+    Then both may be empty.
+    """
+
+    code: str
+    url: str
+    is_complete: bool = True
+
+
+def completion_of(session: Session, user_id: int) -> Completion | None:
+    """Return what ends the person's part, if they came through a link and have nothing to do."""
+    worker = crowds.crowd_account(session, user_id)
+    if worker is None or worker.link is None:
+        return None
+    assigned, finished = crowds.counts_of_work(session, user_id)
+    if not assigned:
+        end = worker.link.screen_out
+        is_url = end.startswith("https://")
+        return Completion("" if is_url else end, end if is_url else "", is_complete=False)
+    return Completion(worker.link.code, worker.link.redirect_url) if finished == assigned else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Cache of plain texts in this process: an API reply contains those of the open pages."""
+"""Cache of the plain texts of open pages, and the texts from which snippets are cut."""
 
 from collections.abc import Mapping, Sequence
 from sys import getsizeof
@@ -6,7 +6,11 @@ from sys import getsizeof
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.judging import lists
+from topkapi.app.domain.lists.session import AskingLists
+from topkapi.app.domain.text.snippets import LOOK
 from topkapi.app.services.byte_cache import ByteCache
+from topkapi.app.services.judging.labeling import AssignmentState
 
 
 class PageTexts:
@@ -29,3 +33,13 @@ class PageTexts:
                 self._cache.put(digest, text, getsizeof(text))
             found.update(read)
         return found
+
+
+def snippet_texts(session: Session, assignment_state: AssignmentState) -> dict[str, str]:
+    """Return the openings of the listed pages by content hash; empty if no lists are shown."""
+    if not isinstance(assignment_state.state, AskingLists):
+        return {}
+    hashes = {
+        assignment_state.documents[number].content_hash for number in assignment_state.state.shown
+    }
+    return lists.openings(session, hashes, LOOK)

@@ -3,12 +3,13 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from math import ceil, sqrt
 
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Study
-from topkapi.app.db.queries import dashboard as queries
+from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.services.heads import PersonHead, StudyName
 from topkapi.app.services.progress import study_progress
@@ -19,9 +20,46 @@ from topkapi.app.services.progress.attention import (
     most_pressing,
     people_of,
 )
-from topkapi.app.services.progress.forecast import DAYS, Forecast, forecast
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.progress.study_progress import Line, Overview
+
+DAYS = 14
+LEAST = 3  # finished assignments below which nothing is forecast
+_Z = 1.645  # a 90 % interval of a Poisson count, by its normal approximation
+_LONGEST = 3650  # days; beyond, no date is given
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """The expected last day, and a 90 % range; ``latest`` is None if it has no end in sight."""
+
+    expected: date
+    earliest: date
+    latest: date | None
+
+
+def forecast(finished: Sequence[int], left: int, today: date) -> Forecast | None:
+    """Return the expected last day, or None while too little is finished.
+
+    ``finished`` are the counts of the last days, today last. Days before the first count are left
+    out: the study had not begun.
+    """
+    first = next((index for index, count in enumerate(finished) if count), len(finished))
+    days, total = len(finished) - first, sum(finished)
+    if total < LEAST or not left:
+        return None
+    spread = _Z * sqrt(total)
+    expected = _after(today, left * days / total)
+    earliest = _after(today, left * days / (total + spread))
+    if expected is None or earliest is None:
+        return None
+    slow = total - spread
+    return Forecast(expected, earliest, _after(today, left * days / slow) if slow > 0 else None)
+
+
+def _after(today: date, days: float) -> date | None:
+    return today + timedelta(days=ceil(days)) if days <= _LONGEST else None
+
 
 MOST_CONCERNS = 5
 LARGEST_LOG = 50_000  # answers; in larger studies the sides are counted by the report only

@@ -12,7 +12,7 @@ from topkapi.analysis.data.text_features import NAMES, text_features
 from topkapi.analysis.experiments.folds import FoldSet, Truth, fold_set_of
 from topkapi.analysis.typing import FloatArray
 from topkapi.app.db.queries.results import exports as queries
-from topkapi.app.db.queries.results.ranking import pages_of_query
+from topkapi.app.db.queries.results.exports import pages_of_query
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports.labels import Labels, grade_labels, labels_by_query
 from topkapi.app.services.results.exports.source import ExportedQuery, StudySource

@@ -18,7 +18,7 @@ from topkapi.app.services import audit
 from topkapi.app.services.fence import limits
 from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.records.values import BadValue
-from topkapi.app.services.importing.setting_values import setting_value
+from topkapi.app.services.importing.settings import setting_value
 
 MAX_GUIDELINES = 200_000  # characters
 

@@ -1,4 +1,4 @@
-"""Life cycle of studies: archive and delete; deletion requires a copy of the judged work."""
+"""Life cycle of studies, and who may read them; deletion requires a copy of the judged work."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,9 +6,10 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Content, JudgmentRow, Study
+from topkapi.app.db.models import Content, JudgmentRow, Study, StudyAccess, User
 from topkapi.app.db.queries.studies import study_tables
-from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.db.queries.studies.studies import hold_settings, study_of_slug
+from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.importing.writing import lock_imports
@@ -125,3 +126,25 @@ def _copy_of(study: Study) -> FullCopy | None:
 
 def _formatted(rows: dict[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in rows.items() if count)
+
+
+def set_access(
+    session: Session, study: Study, user: User, *, given: bool, actor_id: int | None = None
+) -> None:
+    """Give a researcher access to the study, or take it away."""
+    if given and user.role is not Role.RESEARCHER:
+        raise Conflict(
+            f"{user.email} is not a researcher. Only researchers "
+            "are given studies: administrators see all of them, assessors see their work."
+        )
+    hold_settings(session, study, to_change=True)
+    found = session.get(StudyAccess, (user.id, study.id))
+    if (found is not None) is given:
+        return
+    if found is None:
+        session.add(StudyAccess(user_id=user.id, study_id=study.id))
+    else:
+        session.delete(found)
+    action = "study.give_access" if given else "study.take_access"
+    audit.record(session, actor_id, action, study.slug, person=user.email)
+    session.flush()

@@ -12,7 +12,7 @@ from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, WouldBlock, fail_after, sleep
 
-from topkapi.app.web.common.busy import Busy
+from topkapi.app.web.common.errors import Busy
 
 QUEUE_SECONDS = 3.5  # including the wait for a database lock, no request waits more than 5
 MOST_OF_ONE_KEY = 50  # requests in the queue of one person or address

@@ -1,6 +1,6 @@
-"""Sign-in and sign-out."""
+"""Sign-in and sign-out, and a person's own keys on the judging page."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Request
@@ -12,19 +12,21 @@ from topkapi.app.domain.errors import (
     AppError,
     CodeNeeded,
     Forbidden,
+    Invalid,
     TooManyAttempts,
     WrongCredentials,
 )
+from topkapi.app.domain.shortcuts import ACTIONS, KEYS, chosen_keys, keys_of
 from topkapi.app.services.accounts import users
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.access.deps import CurrentUser, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
-from topkapi.app.web.accounts.forms import SignInForm
-from topkapi.app.web.accounts.views import SignInView
+from topkapi.app.web.accounts.forms import KeysForm, SignInForm
+from topkapi.app.web.accounts.views import KeysView, SignInView
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.links import landing
+from topkapi.app.web.common.links import landing, local_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.common.visitors import visitor_of
@@ -126,3 +128,34 @@ def _demo_accounts(request: Request) -> Sequence[PersonView]:
         return ()
     with request.app.state.sessions.read() as session:
         return [PersonView.of(each) for each in demo_users(session)]
+
+
+@router.get("/keys")
+def get_keys(request: Request, user: CurrentUser, next: str = "/") -> Response:
+    """Show the keys of the person, each with a choice."""
+    return _show_keys(request, keys_of(user.keys), local_path(next))
+
+
+@router.post("/keys")
+def post_keys(request: Request, user: CurrentUser, form: Annotated[KeysForm, Form()]) -> Response:
+    """Store the chosen keys, or the default keys, and return to where the person came from."""
+    wanted = {} if form.reset else form.keys
+    try:
+        user.keys = chosen_keys(wanted) or None
+    except Invalid as refusal:
+        return _show_keys(request, keys_of(wanted), form.next, refusal)
+    return RedirectResponse(landing(request, form.next), status_code=303)
+
+
+def _show_keys(
+    request: Request, keys: Mapping[str, str], next: str, refusal: Invalid | None = None
+) -> Response:
+    view = KeysView(
+        rows=[(action.name, action.label, keys[action.name]) for action in ACTIONS],
+        keys=KEYS,
+        next=next,
+        error=str(refusal) if refusal else None,
+    )
+    return render(
+        request, "accounts/keys.html", view, status=status_of(refusal) if refusal else 200
+    )

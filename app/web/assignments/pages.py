@@ -1,4 +1,4 @@
-"""Assignment pages: the rotation with its grid, one by hand, and a CSV file."""
+"""Assignment pages: rotation with its grid, one by hand, a CSV file, gaps, rebalancing."""
 
 from dataclasses import replace
 from typing import Annotated, Any
@@ -12,15 +12,15 @@ from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
-from topkapi.app.services.assignments.gaps import plan_filling
+from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.preview import Preview, preview
-from topkapi.app.services.assignments.rebalancing import plan_rebalancing
+from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import AdminUser, SessionDep, StudyDep
-from topkapi.app.web.assignments.forms import OneForm, RotationForm
+from topkapi.app.web.assignments.forms import OneForm, PeopleForm, RebalanceForm, RotationForm
 from topkapi.app.web.assignments.views import AssignView, PersonChoice
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.received import PersonId
@@ -225,3 +225,52 @@ def done(request: Request, slug: str, count: int) -> Response:
     """Lead back to the page, which says how many assignments were created."""
     url = str(request.app.url_path_for("get_assign", slug=slug))
     return RedirectResponse(f"{url}?done={count}", status_code=303)
+
+
+@router.post("/gaps")
+def post_gaps(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    study: StudyDep,
+    form: Annotated[PeopleForm, Form()],
+) -> Response:
+    """Assign the work that was withdrawn to those of these people who may take it."""
+    try:
+        with session.begin_nested():
+            made = fill_gaps(session, study, form.people, actor_id=user.id)
+    except _REFUSALS as refusal:
+        return _refused(request, session, user, study.slug, form, refusal)
+    return done(request, study.slug, len(made))
+
+
+@router.post("/rebalance")
+def post_rebalance(
+    request: Request,
+    session: SessionDep,
+    user: AdminUser,
+    study: StudyDep,
+    form: Annotated[RebalanceForm, Form()],
+) -> Response:
+    """Move unfinished work as the plan that was shown says."""
+    try:
+        with session.begin_nested():
+            made = apply_rebalancing(
+                session, study, form.people, digest=form.digest, actor_id=user.id
+            )
+    except _REFUSALS as refusal:
+        return _refused(request, session, user, study.slug, form, refusal)
+    return done(request, study.slug, len(made))
+
+
+def _refused(
+    request: Request,
+    session: Session,
+    user: User,
+    slug: str,
+    form: PeopleForm,
+    refusal: AppError,
+) -> Response:
+    view = view_after_refusal(session, slug, user, people=form.people)
+    view = replace(view, refusal=Refusal.of(refusal))
+    return render(request, "assignments/page.html", view, status=status_of(refusal))

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from topkapi.app.db.queries import audit as queries
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
-from topkapi.app.web.common.api_paging import Limit, Offset, say_total
+from topkapi.app.web.common.paging import Limit, Offset, say_total
 
 router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
 

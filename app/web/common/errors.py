@@ -19,12 +19,18 @@ from topkapi.app.domain import errors
 from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts, TrainingRequired
 from topkapi.app.domain.text.storable import storable
 from topkapi.app.web.common import htmx
-from topkapi.app.web.common.busy import RETRY_SECONDS, Busy
 from topkapi.app.web.common.cookies import SESSION_COOKIE
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.prefix import route_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.visitors import is_api
+
+RETRY_SECONDS = 2
+
+
+class Busy(Exception):
+    """No slot was free in time; nothing was done, and the client should retry."""
+
 
 STATUS: Mapping[type[AppError], int] = {
     errors.NotFound: 404,

@@ -1,8 +1,11 @@
-"""Pages of long tables: which rows to read, and links to the other pages."""
+"""Parts of long lists: pages of tables with links, and `limit` and `offset` of the API."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 from urllib.parse import urlencode
+
+from fastapi import Path, Query, Response
 
 LARGEST_PAGE = 1_000_000
 
@@ -61,3 +64,14 @@ class Choices:
 def offset_of(page: int, size: int) -> int:
     """Return the index of the first row of ``page``, from 0."""
     return (page - 1) * size
+
+
+TOTAL = "X-Total-Count"
+Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items to return.")]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Number of items to skip.")]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+
+
+def say_total(response: Response, total: int) -> None:
+    """Set the header with the total number of items."""
+    response.headers[TOTAL] = str(total)

@@ -1,17 +1,70 @@
 """View of a finished session, for the person who judged it."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
+from topkapi.app.domain.lists.session import ListAnswer, ListsCompared
 from topkapi.app.domain.pairs.confidence import PageConfidence
 from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.live_sessions import QueryHead
 from topkapi.app.services.judging.session_summary import SessionSummary
-from topkapi.app.web.judging.open_pages import Opener
-from topkapi.app.web.judging.ties import tie_text, tied_pages
+from topkapi.app.web.judging.answer_names import LIST_ANSWERS
 from topkapi.app.web.judging.views import FinishedView, ListConfidenceView, Listed
+from topkapi.app.web.pages.open_pages import Opener
+
+
+def tied_pages(
+    groups: Iterable[Sequence[int]], pairs: Iterable[tuple[int, int]]
+) -> dict[int, set[int]]:
+    """Return the pages that each page is tied with: in its tie group, or by an answer."""
+    tied: dict[int, set[int]] = {}
+    grouped = (pair for group in groups for pair in combinations(group, 2))
+    for one, other in (*grouped, *pairs):
+        tied.setdefault(one, set()).add(other)
+        tied.setdefault(other, set()).add(one)
+    return tied
+
+
+def tie_text(tied: Collection[int], ranking: Sequence[int]) -> str:
+    """Return what is shown beside a page that is tied with the pages ``tied``.
+
+    >>> tie_text({30, 20, 40}, [10, 20, 30, 50])
+    'tied with ranks 2 and 3, and 1 page outside the list'
+    """
+    ranks = [rank for rank, page in enumerate(ranking, 1) if page in tied]
+    outside = len(tied) - len(ranks)
+    parts = []
+    if ranks:
+        parts.append(f"{'rank' if len(ranks) == 1 else 'ranks'} {_enumerated(ranks)}")
+    if outside:
+        parts.append(f"{outside} {'page' if outside == 1 else 'pages'} outside the list")
+    return f"tied with {', and '.join(parts)}" if parts else ""
+
+
+def _enumerated(ranks: Sequence[int]) -> str:
+    """Return ranks in words, runs of three or more as ranges.
+
+    >>> _enumerated([1, 2, 3, 4, 6])
+    '1 to 4 and 6'
+    """
+    runs: list[list[int]] = []
+    for rank in ranks:
+        if runs and rank == runs[-1][-1] + 1:
+            runs[-1].append(rank)
+        else:
+            runs.append([rank])
+    words = [
+        word
+        for run in runs
+        for word in ([f"{run[0]} to {run[-1]}"] if len(run) > 2 else [str(each) for each in run])
+    ]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
 
 _NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
 _MOST_NEAR = 10
@@ -119,3 +172,29 @@ def _linked(pages: Sequence[Listed], opened: Opener) -> Sequence[Listed]:
     """Return the pages with their links."""
     found = [(page, opened(page.id)) for page in pages]
     return [replace(page, source=link.source, light=link.light) for page, link in found]
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedView:
+    """Number of times each answer was chosen, in the order of the buttons."""
+
+    assignment_id: int
+    position: int
+    query: QueryHead
+    summary: SessionSummary
+    counts: Sequence[tuple[str, int]]
+    same: int
+
+
+def compared_view(assignment_state: AssignmentState, summary: SessionSummary) -> ComparedView:
+    """Return the result of a finished session with lists."""
+    assert isinstance(assignment_state.state, ListsCompared)
+    counts = Counter(each.answer for each in assignment_state.state.answers)
+    return ComparedView(
+        assignment_id=assignment_state.assignment_id,
+        position=assignment_state.position,
+        query=assignment_state.query,
+        summary=summary,
+        counts=[(name, counts[ListAnswer(value)]) for value, name in LIST_ANSWERS.items()],
+        same=counts[ListAnswer.SAME],
+    )

@@ -15,8 +15,7 @@ from topkapi.app.web.access.deps import ApiUser, CurrentUser, RowId, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.answer_names import answer_name
-from topkapi.app.web.judging.open_pages import Opener, opener_of
-from topkapi.app.web.pages.open_pages import OpenPage
+from topkapi.app.web.pages.open_pages import Opener, OpenPage, opener_of
 
 router = APIRouter(include_in_schema=False)
 api_router = APIRouter(prefix="/api/v1/assignments/{assignment_id}", tags=["judging"])

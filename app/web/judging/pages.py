@@ -16,11 +16,11 @@ from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging import highlights, labeling, timing
 from topkapi.app.services.judging.context import judging_context
+from topkapi.app.services.judging.history import undone_answer
 from topkapi.app.services.judging.labeling import AssignmentState, PossibleState, Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
-from topkapi.app.services.judging.undone import undone_answer
-from topkapi.app.services.pages.snippets import snippet_texts
+from topkapi.app.services.pages.texts import snippet_texts
 from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import (
     ClaimantToken,
@@ -36,10 +36,8 @@ from topkapi.app.web.common.received import StorableLine, read_form
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.judging.answer_names import answer_name
-from topkapi.app.web.judging.finished_view import finished_view
+from topkapi.app.web.judging.finished_view import compared_view, finished_view
 from topkapi.app.web.judging.forms import EntryForm, Milliseconds, TermsForm
-from topkapi.app.web.judging.list_results import compared_view
-from topkapi.app.web.judging.open_pages import opener_of
 from topkapi.app.web.judging.question_view import QuestionView, question_view
 from topkapi.app.web.judging.views import (
     EntryRefusal,
@@ -52,6 +50,7 @@ from topkapi.app.web.judging.views import (
     WorkView,
 )
 from topkapi.app.web.pages.display_preferences import display_preferences_of
+from topkapi.app.web.pages.open_pages import opener_of
 
 router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
 _PAGES = {

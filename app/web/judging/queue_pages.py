@@ -11,7 +11,6 @@ from starlette.responses import Response
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import User
-from topkapi.app.services.judging.completion import Completion, completion_of
 from topkapi.app.services.judging.queue import (
     DoneToday,
     Queue,
@@ -19,6 +18,7 @@ from topkapi.app.services.judging.queue import (
     done_today,
     queue_of_user,
 )
+from topkapi.app.services.judging.session_summary import Completion, completion_of
 from topkapi.app.services.training.trainings import open_trainings
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of

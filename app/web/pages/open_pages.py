@@ -7,6 +7,7 @@ from starlette.requests import Request
 
 from topkapi.app.db.queries.results.query_results import QueryDocument
 from topkapi.app.db.queries.studies.study_pages import DocumentRow
+from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
 from topkapi.app.web.common.templates import macro_of, make_templates
 from topkapi.app.web.pages.display_preferences import display_preferences_of
@@ -47,3 +48,12 @@ def page_link(request: Request, study_id: int) -> Callable[[StoredPage], str]:
     opened = page_opener(request, study_id)
     draw = macro_of(make_templates(), "judging/_opened.html", "title")
     return lambda page: draw(opened(page))
+
+
+Opener = Callable[[int], OpenPage]
+
+
+def opener_of(request: Request, assignment_state: AssignmentState) -> Opener:
+    """Return a function from the id of a page of the assignment to its link."""
+    opened = page_opener(request, assignment_state.query.study_id, assignment_state.terms)
+    return lambda number: opened(assignment_state.documents[number])

@@ -15,7 +15,17 @@ from topkapi.app.services.pages.tokens import page_tokens
 from topkapi.app.web.common.markdown import is_bounded, to_html
 from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.pages.page_links import PageLink
-from topkapi.app.web.pages.plain_text import plain_html
+
+_PART = re.compile(r".{4000,8000}?\n\n+|.{4000,}?\n+|.+", re.DOTALL)
+
+
+def plain_html(text: str) -> str:
+    """Return ``text`` as HTML; a long one in parts that end at blank lines or line breaks."""
+    parts = [escape(part) for part in _PART.findall(text)]
+    if len(parts) > 1:
+        parts = [f"<div data-topkapi-part>{part}</div>" for part in parts]
+    return f'<div class="plain" dir="auto">{"".join(parts)}</div>'
+
 
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 PICTURE = "image/"

@@ -14,8 +14,8 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import invitations, tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
-from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.links import public_url
+from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.people.forms import InviteForm, TokenForm
 from topkapi.app.web.people.views import TokenRow

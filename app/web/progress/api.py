@@ -12,7 +12,7 @@ from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.payments import Payment, Rates, payments
 from topkapi.app.services.progress.study_progress import Line
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, StudyDep
-from topkapi.app.web.common.api_paging import Limit, Offset, say_total
+from topkapi.app.web.common.paging import Limit, Offset, say_total
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["progress"])
 Search = Annotated[str, Query(max_length=200)]

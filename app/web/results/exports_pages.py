@@ -17,7 +17,7 @@ from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug
 from topkapi.app.web.access.downloads import ExportSession, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.results.export_views import ExportLine, ExportsView
+from topkapi.app.web.results.views import ExportLine, ExportsView
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/exports", include_in_schema=False)

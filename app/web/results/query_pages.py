@@ -19,7 +19,7 @@ from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep, Slug
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.answer_names import PAIR_ANSWERS
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
-from topkapi.app.web.results.query_views import (
+from topkapi.app.web.results.views import (
     QueryResultsView,
     QuestionsView,
     bump_chart,

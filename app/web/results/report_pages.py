@@ -30,7 +30,7 @@ from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.pages.open_pages import page_link
-from topkapi.app.web.results.report_views import ListReportView, ReportView
+from topkapi.app.web.results.views import ListReportView, ReportView
 from topkapi.app.web.studies.pages import study_head
 
 if TYPE_CHECKING:  # slow to import

@@ -13,7 +13,7 @@ from topkapi.app.services.accounts import users
 from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.studies import edit_study, lifecycle
-from topkapi.app.services.studies.access import set_access
+from topkapi.app.services.studies.lifecycle import set_access
 from topkapi.app.web.access.deps import (
     ApiAdmin,
     ApiResearcher,
@@ -24,11 +24,11 @@ from topkapi.app.web.access.deps import (
 )
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
-from topkapi.app.web.common.api_paging import Limit, Number, Offset, say_total
+from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.people.api import UserOut
 from topkapi.app.web.studies.api_models import StudyDetail, StudyOut
-from topkapi.app.web.studies.deletion_pages import copy_response
+from topkapi.app.web.studies.settings_pages import copy_response
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 Search = Annotated[str, Query(max_length=200)]

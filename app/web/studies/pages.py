@@ -16,7 +16,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.services import guideline_history
 from topkapi.app.services.accounts import users
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.services.studies.access import set_access
+from topkapi.app.services.studies.lifecycle import set_access
 from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep, StudyDep, reader_id
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of

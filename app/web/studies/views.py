@@ -9,7 +9,7 @@ from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.settings import Part, Setting
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.guideline_history import Version
-from topkapi.app.services.importing.edit_messages import difference
+from topkapi.app.services.importing.edits import difference
 from topkapi.app.services.studies.lifecycle import Deletion
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.views import PersonView, Refusal

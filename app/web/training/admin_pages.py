@@ -25,8 +25,7 @@ from topkapi.app.web.studies.forms import (
 )
 from topkapi.app.web.studies.pages import study_head
 from topkapi.app.web.training.forms import QuestionForm
-from topkapi.app.web.training.trainees import trainees_of
-from topkapi.app.web.training.views import StudyTrainingView
+from topkapi.app.web.training.views import StudyTrainingView, trainees_of
 
 router = APIRouter(prefix="/studies/{slug}/training", include_in_schema=False)
 

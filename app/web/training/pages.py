@@ -12,9 +12,9 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.training.rules import Step
-from topkapi.app.services.judging.completion import completion_of
 from topkapi.app.services.judging.context import JudgingContext
-from topkapi.app.services.pages.snippets import snippet_texts
+from topkapi.app.services.judging.session_summary import completion_of
+from topkapi.app.services.pages.texts import snippet_texts
 from topkapi.app.services.training import trainings
 from topkapi.app.services.training.question import practice_state
 from topkapi.app.services.training.trainings import TrainingState

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topkapi.app.services.importing.records.plain_text import plain_text
+from topkapi.app.services.importing.records.contents import plain_text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from tests.studies import small_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Content, Document, Study
 from topkapi.app.db.models.study import UNFINISHED
-from topkapi.app.db.queries.dashboard import open_studies
+from topkapi.app.db.queries.progress import open_studies
 from topkapi.app.db.queries.studies import studies
 from topkapi.app.db.search import index_documents, matching_documents
 from topkapi.app.domain.errors import Conflict

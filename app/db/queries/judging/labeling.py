@@ -366,3 +366,9 @@ def texts_by_hash(session: Session, hashes: Sequence[str]) -> dict[str, str]:
     else:
         found = session.execute(_TEXTS, {"hashes": list(hashes)})
     return {digest: text or "" for digest, text in found}
+
+
+def whole_log(session: Session, assignment_id: int) -> Sequence[JudgmentRow]:
+    """Return every entry of the log in order."""
+    statement = select(JudgmentRow).where(JudgmentRow.assignment_id == assignment_id)
+    return session.scalars(statement.order_by(JudgmentRow.position)).all()

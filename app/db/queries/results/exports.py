@@ -268,3 +268,15 @@ def answered_work(session: Session, study_id: int) -> Sequence[Row[Any]]:
 
 def _number(*conditions: ColumnElement[bool]) -> ColumnElement[int]:
     return func.count(Assignment.id).filter(*conditions)
+
+
+def pages_of_query(session: Session, query_id: int) -> Sequence[Row[str, str, str | None]]:
+    """Return external id, title and plain text of the query's candidates, in the study's order."""
+    statement = (
+        select(Document.external_id, Document.title, Content.text)
+        .join(Candidate, Candidate.document_id == Document.id)
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Candidate.query_id == query_id)
+        .order_by(Candidate.position, Candidate.id)
+    )
+    return session.execute(statement).all()

@@ -8,7 +8,7 @@ from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Candidate, Content, Document, Query
-from topkapi.app.domain.text.titles import FIRST_WORDS, shown_title
+from topkapi.app.domain.text.snippets import FIRST_WORDS, shown_title
 
 
 @dataclass(frozen=True, slots=True)

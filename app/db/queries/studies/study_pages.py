@@ -17,7 +17,7 @@ from topkapi.app.db.models import (
 )
 from topkapi.app.db.queries.machines import by_people
 from topkapi.app.db.search import matching_documents
-from topkapi.app.domain.text.titles import FIRST_WORDS, shown_title
+from topkapi.app.domain.text.snippets import FIRST_WORDS, shown_title
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
-from topkapi.app.domain.pairs.sorters.ranking import Ranking, singly
-from topkapi.app.domain.pairs.sorters.tie_groups import with_ties_grouped
+from topkapi.app.domain.pairs.sorters.ranking import Ranking, singly, with_ties_grouped
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 from topkapi.app.domain.pairs.answers import ItemId
 from topkapi.app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
-from topkapi.app.domain.pairs.sorters.buckets import buckets
-from topkapi.app.domain.pairs.sorters.heap import heap, heap_questions
-from topkapi.app.domain.pairs.sorters.heap_bottom_up import heap_bottom_up
+from topkapi.app.domain.pairs.sorters.heap import heap, heap_bottom_up, heap_questions
 from topkapi.app.domain.pairs.sorters.insertion import insertion
 from topkapi.app.domain.pairs.sorters.ranking import Sorter
-from topkapi.app.domain.pairs.sorters.tournament import tournament
+from topkapi.app.domain.pairs.sorters.winner_tree import buckets, tournament
 
 
 @dataclass(frozen=True, slots=True)

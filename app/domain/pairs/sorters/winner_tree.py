@@ -1,4 +1,4 @@
-"""The winner tree, shared by `tournament` and `buckets`, which differ in what a tie does."""
+"""Winner trees: `tournament` and `buckets`, which differ in what a tie does."""
 
 from collections.abc import Generator, Sequence
 
@@ -48,3 +48,19 @@ def _match(
     if answer is Preference.TIE and merge_ties:
         return one + other
     return other if answer is Preference.SECOND else one
+
+
+def tournament(items: Sequence[ItemId], k: int) -> Sorter:
+    """Sort by a winner tree: n - 1 questions for the best, then one path to the root per item."""
+    ranking = yield from sort_by_winner_tree(items, k, merge_ties=False)
+    return ranking
+
+
+def buckets(items: Sequence[ItemId], k: int) -> Sorter:
+    """Sort by a winner tree over tie classes: equal items continue as one class.
+
+    Merged items share the matches that they have won. The last class is returned whole, even if it
+    extends beyond ``k``.
+    """
+    ranking = yield from sort_by_winner_tree(items, k, merge_ties=True)
+    return ranking

@@ -1,4 +1,4 @@
-"""Documents from JSON Lines, two columns, or a folder of pages."""
+"""Documents from JSON Lines, two columns, or a folder of pages, pictures and PDF files."""
 
 import html
 import re
@@ -8,8 +8,9 @@ from typing import Any
 
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
+from topkapi.app.services.fence.children import UnreadableBytes
 from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.records import media
+from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.names import DOCUMENT_NAMES
 from topkapi.app.services.importing.records.pages import PAGES, in_utf8, page_type
 from topkapi.app.services.importing.records.shapes import shape_of
@@ -24,6 +25,52 @@ from topkapi.app.services.importing.records.values import (
     text_value,
 )
 from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.pages.pdf import PDF
+
+PICTURES = {
+    ".png": "image/png",
+    ".jpg": "image/jpeg",
+    ".jpeg": "image/jpeg",
+    ".gif": "image/gif",
+    ".webp": "image/webp",
+    ".avif": "image/avif",
+    ".svg": "image/svg+xml",
+}
+_BEGINNINGS = {
+    "image/png": (0, b"\x89PNG\r\n\x1a\n"),
+    "image/jpeg": (0, b"\xff\xd8\xff"),
+    "image/gif": (0, b"GIF8"),
+    "image/webp": (8, b"WEBP"),
+    "image/avif": (4, b"ftyp"),
+}
+
+
+def media_type(path: str) -> str | None:
+    """Return the media type of a picture or a PDF file, None for other files."""
+    suffix = PurePosixPath(path).suffix.lower()
+    return PDF if suffix == ".pdf" else PICTURES.get(suffix)
+
+
+def is_pdf(path: str) -> bool:
+    """Return whether the file is a PDF by its name."""
+    return media_type(path) == PDF
+
+
+def check_media(reader: Reader, data: bytes, kind: str, path: str) -> None:
+    """Raise BadValue unless the file is what its name says and can be shown."""
+    at, beginning = _BEGINNINGS.get(kind, (0, b""))
+    fits = b"<svg" in data[:4096] if kind == PICTURES[".svg"] else data[at:].startswith(beginning)
+    if not fits:
+        raise BadValue("path", f"{shown(path)} is not a picture of its kind.", "Save it again.")
+    if kind == PICTURES[".svg"]:
+        return  # it is text, read by browsers only
+    task, what = ("pdf", "PDF") if kind == PDF else ("picture", "picture")
+    try:
+        reader.media.check(task, path, data, content_hash(kind, data))
+    except UnreadableBytes as error:
+        problem = f"{shown(path)} cannot be shown: {error}."
+        raise BadValue("path", problem, f"Save the {what} again.") from None
+
 
 Documents = Iterator[tuple[Location, DocumentRecord]]
 _CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
@@ -99,13 +146,13 @@ def _from_file(reader: Reader, name: str, title: str, url: str, path: object) ->
 
 def _from_media(reader: Reader, name: str, title: str, url: str, path: str) -> DocumentRecord:
     """Return a picture or a PDF file as a document."""
-    kind = media.media_type(path)
+    kind = media_type(path)
     if kind is None:
         raise BadValue(
             "path", f"{shown(path)} is not a page.", "Use an .html, .txt, .md, .pdf or image file."
         )
     data = reader.content(path)
-    media.check_media(reader, data, kind, path)
+    check_media(reader, data, kind, path)
     return DocumentRecord(name, title, url, kind, data, path)
 
 
@@ -131,7 +178,7 @@ def read_pages(reader: Reader, wanted: Wanted = None) -> Documents:
     Pictures are not documents here: they belong to pages.
     """
     for path in reader.source.files:
-        if not path.startswith(PAGES) or not (page_type(path) or media.is_pdf(path)):
+        if not path.startswith(PAGES) or not (page_type(path) or is_pdf(path)):
             continue
         name = str(PurePosixPath(path).with_suffix(""))[len(PAGES) :]
         if wanted is not None and name not in wanted:

@@ -12,7 +12,7 @@ from topkapi.app.db.queries.results import reports as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
-from topkapi.app.services.results.reports.names import names_of
+from topkapi.app.services.results.reports.notes import names_of
 from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
 
 if TYPE_CHECKING:

@@ -3,8 +3,10 @@
 The sentences are part of the report's bytes.
 """
 
+from collections import Counter
+
 from topkapi.analysis.report import StudyData, ToolData
-from topkapi.app.services.results.exports import Completeness
+from topkapi.app.services.results.exports import Completeness, StudySource
 
 
 def notes_on(study: StudyData, state: Completeness, lists: Completeness) -> list[str]:
@@ -50,3 +52,15 @@ def _sharing(study: StudyData) -> list[str]:
 
 def _is_shared(tool: ToolData) -> bool:
     return any(scores.assessors.size > 1 for scores in tool.scores)
+
+
+def names_of(source: StudySource) -> dict[int, str]:
+    """Return the name per user, with the e-mail where two share a name."""
+    everyone = source.assessors.people
+    shared = Counter(person.name for person in everyone)
+    return {
+        person.user_id: f"{person.name} ({person.email})"
+        if shared[person.name] > 1
+        else person.name
+        for person in everyone
+    }
