@@ -243,11 +243,17 @@ def free_for(session: Session, study: Study, work: Spec) -> list[User]:
 
 
 def explained(
-    session: Session, study: Study, refusal: RuleBroken | NobodyFree, *, leaving: int | None = None
+    session: Session,
+    study: Study,
+    refusal: RuleBroken | NobodyFree,
+    *,
+    leaving: int | None = None,
+    advice: str = "Use another round.",
 ) -> RuleBroken | Invalid:
     """Return the same refusal with names, and with the people who could take the work.
 
-    ``leaving`` is the person from whom the work is taken: they are not named.
+    ``leaving`` is the person from whom the work is taken: they are not named. ``advice`` says what
+    to do where somebody else judges the query.
     """
     if isinstance(refusal, NobodyFree):
         return shortage(session, refusal)
@@ -260,7 +266,7 @@ def explained(
     if other.assessor != share.assessor:
         message = (
             f"{people[other.assessor].name} already judges {query} {_BY[share.tool]} {when}. "
-            "Use another round."
+            f"{advice}"
         )
     else:
         before = "has begun" if other.round < 0 else "already judges"

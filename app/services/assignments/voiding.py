@@ -69,9 +69,8 @@ def restore(
             manual_assignment.record(session, study, action, row, actor_id)
             session.flush()
     except RuleBroken as broken:
-        reason = str(manual_assignment.explained(session, study, broken))
-        reason = reason.replace("Use another round.", "Withdraw or void that work first.")
-        raise RuleBroken(reason, share=broken.share, other=broken.other) from broken
+        advice = "Withdraw or void that work first."
+        raise manual_assignment.explained(session, study, broken, advice=advice) from broken
     return rows
 
 

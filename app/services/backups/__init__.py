@@ -4,8 +4,7 @@ It is read from one snapshot, so it is consistent and blocks no writer. It is re
 database of the same migration, all or nothing.
 """
 
-from topkapi.app.services.backups.manifest import plain
 from topkapi.app.services.backups.reading import read_backup
 from topkapi.app.services.backups.writing import write_backup
 
-__all__ = ["plain", "read_backup", "write_backup"]
+__all__ = ["read_backup", "write_backup"]

@@ -1,9 +1,15 @@
-"""The manifest of a backup, and the JSON form of its values."""
+"""What backups and copies of a study share: rows as JSON Lines in a zip; and the manifest."""
 
 import base64
 import enum
+import hashlib
+import json
+import struct
+import zlib
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,6 +18,10 @@ from topkapi.app.domain.text.storable import storable
 
 MANIFEST = "backup.json"
 FORMAT = 2
+DAMAGE = (  # what zipfile, zlib and json raise for damaged files
+    *(BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError),
+    *(KeyError, ValueError, NotImplementedError, RuntimeError),
+)
 
 
 class Manifest(BaseModel):
@@ -33,6 +43,19 @@ class Manifest(BaseModel):
 def member(table: str) -> str:
     """Return the name of a table's file in the zip."""
     return f"{table}.jsonl"
+
+
+def write_rows(archive: ZipFile, name: str, rows: Iterable[Mapping[Any, Any]]) -> tuple[int, str]:
+    """Write the rows of a table; return their number and the SHA-256 of their lines."""
+    digest, count = hashlib.sha256(), 0
+    with archive.open(member(name), "w", force_zip64=True) as stream:
+        for row in rows:
+            values = {str(key): plain(value) for key, value in row.items()}
+            line = json.dumps(values, ensure_ascii=False).encode() + b"\n"
+            stream.write(line)
+            digest.update(line)
+            count += 1
+    return count, digest.hexdigest()
 
 
 def plain(value: Any) -> Any:

@@ -3,8 +3,6 @@
 import hashlib
 import io
 import json
-import struct
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -17,15 +15,11 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import Base
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.services.backups.manifest import FORMAT, MANIFEST, Manifest, member
+from topkapi.app.services.backups.manifest import DAMAGE, FORMAT, MANIFEST, Manifest, member
 from topkapi.app.services.backups.rows import continue_numbering, row_of
 
 _ROWS = 500
 _BYTES = 4 * 1024**2  # of lines in one batch
-_DAMAGE = (  # what zipfile, zlib and json raise for damaged files
-    *(BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError),
-    *(KeyError, ValueError, NotImplementedError, RuntimeError),
-)
 
 
 def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
@@ -40,7 +34,7 @@ def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
                 with Session(connection) as session:
                     index_documents(session)
                 continue_numbering(connection, manifest.last_ids)
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise _damaged(path, str(error)) from error
     return manifest.rows
 

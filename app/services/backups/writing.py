@@ -1,10 +1,8 @@
 """Writing a backup from one snapshot of the database, without blocking writers."""
 
-import hashlib
 import io
-import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -14,7 +12,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, Table, select
 
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import READ_ONLY
-from topkapi.app.services.backups.manifest import MANIFEST, Manifest, member, plain
+from topkapi.app.services.backups.manifest import MANIFEST, Manifest, write_rows
 from topkapi.app.services.backups.rows import last_ids
 
 SYNC_BYTES = 4 * 1024**2
@@ -73,7 +71,8 @@ def write_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
         rows: dict[str, int] = {}
         sha256: dict[str, str] = {}
         for table in Base.metadata.sorted_tables:
-            rows[table.name], sha256[table.name] = _write_table(connection, table, archive)
+            lines = _rows(connection, table)
+            rows[table.name], sha256[table.name] = write_rows(archive, table.name, lines)
         manifest = Manifest(
             revision=revision, rows=rows, sha256=sha256, last_ids=last_ids(connection)
         )
@@ -89,22 +88,8 @@ def _snapshot(engine: Engine) -> Engine:
     return reading  # in WAL mode, a read transaction of SQLite is a snapshot anyway
 
 
-def _write_table(connection: Connection, table: Table, archive: ZipFile) -> tuple[int, str]:
-    """Write the rows of a table; return their number and the SHA-256 of their lines."""
-    digest = hashlib.sha256()
-    count = 0
-    with archive.open(member(table.name), "w", force_zip64=True) as stream:
-        for line in _lines(connection, table):
-            stream.write(line)
-            digest.update(line)
-            count += 1
-    return count, digest.hexdigest()
-
-
-def _lines(connection: Connection, table: Table) -> Iterator[bytes]:
+def _rows(connection: Connection, table: Table) -> Iterator[Mapping[Any, Any]]:
     has_pages = any(isinstance(column.type, LargeBinary) for column in table.columns)
     options = {"yield_per": _PAGES if has_pages else _ROWS}
     statement = select(table).order_by(*table.primary_key.columns)
-    for row in connection.execute(statement, execution_options=options).mappings():
-        line = {name: plain(value) for name, value in row.items()}
-        yield json.dumps(line, ensure_ascii=False).encode() + b"\n"
+    yield from connection.execute(statement, execution_options=options).mappings()

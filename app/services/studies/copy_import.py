@@ -5,8 +5,6 @@ Ids also occur inside plans, pending questions, rankings and rotations; `copy_id
 
 import json
 import secrets
-import struct
-import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
@@ -28,6 +26,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.erasing import DOMAIN
+from topkapi.app.services.backups.manifest import DAMAGE
 from topkapi.app.services.backups.rows import row_of
 from topkapi.app.services.importing import ImportReport
 from topkapi.app.services.importing.problems import Location, StudyRefused, counted, refusal
@@ -36,10 +35,6 @@ from topkapi.app.services.studies.copy_ids import Ids, renumbered, renumbered_ro
 from topkapi.app.services.studies.full_copy import FORMAT, HEADER, PEOPLE
 
 _ROWS = 500
-_DAMAGE = (
-    *(BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError),
-    *(KeyError, ValueError, TypeError, NotImplementedError, RuntimeError),
-)
 Row = dict[str, Any]
 
 
@@ -69,7 +64,7 @@ def read_copy(
     try:
         with ZipFile(path) as archive:
             return _CopyReader(session, archive, shown).read(slug, actor_id)
-    except _DAMAGE as error:
+    except (*DAMAGE, TypeError) as error:
         raise _damaged(Location(shown), str(error)) from error
 
 

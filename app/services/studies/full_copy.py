@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -16,7 +16,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, JudgmentRow, Study, User
 from topkapi.app.db.queries.studies import study_tables
-from topkapi.app.services.backups import plain
+from topkapi.app.services.backups.manifest import write_rows
 from topkapi.app.services.studies import lifecycle
 
 FORMAT = 1
@@ -44,12 +44,8 @@ def write_copy(session: Session, study: Study, path: Path) -> Copy:
     """Write all data of the study to ``path``; the session should read from one snapshot."""
     rows: dict[str, int] = {}
     with _private_file(path) as file, ZipFile(file, "w", ZIP_DEFLATED) as archive:
-        for name, lines in _parts(session, study):
-            with archive.open(f"{name}.jsonl", "w") as stream:
-                rows[name] = 0
-                for line in lines:
-                    stream.write(json.dumps(line, ensure_ascii=False).encode() + b"\n")
-                    rows[name] += 1
+        for name, found in _parts(session, study):
+            rows[name], _ = write_rows(archive, name, found)
         header = {"format": FORMAT, "study": study.slug, "made_at": now().isoformat(), "rows": rows}
         archive.writestr(HEADER, json.dumps(header, indent=1))
     name = f"topkapi-{study.slug}-{now():%Y%m%d-%H%M%S}.zip"
@@ -82,13 +78,13 @@ def copy_study(sessions: Sessions, slug: str, path: Path, actor_id: int | None =
     return copy
 
 
-def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
+def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[Mapping[Any, Any]]]]:
     for table in study_tables.tables_of_study():
         statement = select(table).where(study_tables.rows_of_study(table, study.id))
-        yield table.name, _lines(session, statement.order_by(*table.primary_key.columns))
+        yield table.name, _rows(session, statement.order_by(*table.primary_key.columns))
     users = select(User.id, User.email, User.name, User.role)
     users = users.where(or_(*(User.id.in_(found) for found in _people(study))))
-    yield PEOPLE, _lines(session, users.order_by(User.id))
+    yield PEOPLE, _rows(session, users.order_by(User.id))
     yield Content.__tablename__, _contents(session, study_tables.hashes_of_study(session, study.id))
 
 
@@ -101,18 +97,16 @@ def _people(study: Study) -> Iterator[Select[int]]:
                 yield select(key.parent).where(mine, key.parent.is_not(None))
 
 
-def _contents(session: Session, hashes: list[str]) -> Iterator[dict[str, Any]]:
+def _contents(session: Session, hashes: list[str]) -> Iterator[Mapping[Any, Any]]:
     """Yield contents by their hashes, in batches, so that memory does not grow with the study."""
     table = _table(Content)
     for start in range(0, len(hashes), 50):
         batch = hashes[start : start + 50]
-        yield from _lines(session, select(table).where(table.c.hash.in_(batch)))
+        yield from _rows(session, select(table).where(table.c.hash.in_(batch)))
 
 
-def _lines(session: Session, statement: Select[*tuple[Any, ...]]) -> Iterator[dict[str, Any]]:
-    rows = session.execute(statement.execution_options(yield_per=_BATCH))
-    for row in rows.mappings():
-        yield {str(name): plain(value) for name, value in row.items()}
+def _rows(session: Session, statement: Select[*tuple[Any, ...]]) -> Iterator[Mapping[Any, Any]]:
+    yield from session.execute(statement.execution_options(yield_per=_BATCH)).mappings()
 
 
 def _table(model: Any) -> Table:

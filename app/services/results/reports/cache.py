@@ -1,10 +1,11 @@
 """Cache of reports until their study changes: a large report takes seconds."""
 
 from collections import OrderedDict
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterator
+from contextlib import contextmanager
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sqlalchemy.orm import Session
 
@@ -18,19 +19,43 @@ from topkapi.app.services.results.reports.stored import StoredConfidence, Stored
 if TYPE_CHECKING:
     from topkapi.analysis.report import Report
 
-ReportKey = tuple[int, bool, bool, bool]  # study, pseudonyms, confidence, stored
+Value = TypeVar("Value")
 MAX_CONFIDENCE_SESSIONS = 300  # per request; so many take a minute and a half
 MOST_ANSWERS = 30_000  # of a report within a request; see `is_large`
 
 
-class ReportCache:
-    """The latest reports of a process. Each study and set of options has a lock of its own."""
+class StateCache(Generic[Value]):
+    """The latest values of a process, each until its state changes; keys have their own locks."""
 
     def __init__(self, capacity: int = 16) -> None:
         self._capacity = capacity
         self._lock = Lock()  # of the two dictionaries, held for a moment
-        self._locks: dict[ReportKey, Lock] = {}
-        self._kept: OrderedDict[ReportKey, tuple[Hashable, Report]] = OrderedDict()
+        self._locks: dict[Hashable, Lock] = {}
+        self._kept: OrderedDict[Hashable, tuple[Hashable, Value]] = OrderedDict()
+
+    @contextmanager
+    def current(self, key: Hashable, state: Hashable, make: Callable[[], Value]) -> Iterator[Value]:
+        """Hold the value of ``key`` in ``state``; one that is not kept is made."""
+        with self._lock:
+            own = self._locks.setdefault(key, Lock())
+        with own:
+            kept = self._kept.get(key)
+            if kept is None or kept[0] != state:
+                kept = (state, make())
+            self._keep(key, kept)
+            yield kept[1]
+
+    def _keep(self, key: Hashable, kept: tuple[Hashable, Value]) -> None:
+        with self._lock:
+            self._kept[key] = kept
+            self._kept.move_to_end(key)
+            while len(self._kept) > self._capacity:
+                oldest, _ = self._kept.popitem(last=False)
+                self._locks.pop(oldest, None)
+
+
+class ReportCache(StateCache["Report"]):
+    """The latest reports, one per study and set of options."""
 
     def report(
         self,
@@ -55,22 +80,10 @@ class ReportCache:
             state: Hashable = (state_of(source), known)
         else:
             state = (stored.job_id, known, tuple(sorted(names_of(source).items())))
-        with self._lock:
-            own = self._locks.setdefault(key, Lock())
-        with own:
-            kept = self._kept.get(key)
-            if kept is None or kept[0] != state:
-                kept = (state, _made(source, pseudonyms, confidence, stored))
-            self._keep(key, kept)
-        return kept[1]
-
-    def _keep(self, key: ReportKey, kept: "tuple[Hashable, Report]") -> None:
-        with self._lock:
-            self._kept[key] = kept
-            self._kept.move_to_end(key)
-            while len(self._kept) > self._capacity:
-                oldest, _ = self._kept.popitem(last=False)
-                self._locks.pop(oldest, None)
+        with self.current(
+            key, state, lambda: _made(source, pseudonyms, confidence, stored)
+        ) as found:
+            return found
 
 
 def _made(

@@ -1,8 +1,7 @@
 """The report on preferences between lists, computed once per state of a study."""
 
-from collections.abc import Hashable
 from dataclasses import replace
-from threading import Lock
+from functools import partial
 from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
@@ -17,7 +16,7 @@ from topkapi.app.services.judging.lists.evidence import (
     grades_of,
 )
 from topkapi.app.services.results.exports import StudySource
-from topkapi.app.services.results.reports.cache import state_of
+from topkapi.app.services.results.reports.cache import StateCache, state_of
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport
@@ -29,26 +28,15 @@ _NO_GRADES = (
 )
 
 
-class ListReports:
-    """Cache of the latest report per study; one is made at a time."""
-
-    def __init__(self, capacity: int = 16) -> None:
-        self._capacity = capacity
-        self._lock = Lock()
-        self._kept: dict[int, tuple[Hashable, ListReport]] = {}
+class ListReports(StateCache["ListReport"]):
+    """The latest report per study."""
 
     def report(self, session: Session, slug: str) -> "ListReport":
         """Return the report of the study's current state; callers must not modify it."""
         source = StudySource(session, slug)
-        state = state_of(source)
-        with self._lock:
-            kept = self._kept.pop(source.study.id, None)
-            if kept is None or kept[0] != state:
-                kept = (state, make_list_report(source))
-            self._kept[source.study.id] = kept
-            while len(self._kept) > self._capacity:
-                del self._kept[next(iter(self._kept))]
-            return kept[1]
+        make = partial(make_list_report, source)
+        with self.current(source.study.id, state_of(source), make) as found:
+            return found
 
 
 def make_list_report(source: StudySource) -> "ListReport":
