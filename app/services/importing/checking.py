@@ -19,7 +19,7 @@ from topkapi.app.services.importing.bundle import Bundle, find_bundle
 from topkapi.app.services.importing.diagnosing import causes_of
 from topkapi.app.services.importing.media import Media
 from topkapi.app.services.importing.options import WHOLE, ReadOptions
-from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
+from topkapi.app.services.importing.problems import Kind, Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.pages import PAGES, file_type
 from topkapi.app.services.importing.records.types import (
@@ -428,12 +428,15 @@ class _Checker:
             return True
         kind, other = ("query", "document") if field == "query" else ("document", "query")
         others = self.checked.documents if field == "query" else self.checked.queries
-        swapped = f" {shown(name)} is the id of a {other}."
+        unknown = Kind.NO_QUERY if field == "query" else Kind.NO_DOCUMENT
+        is_swapped = name in others
+        swapped = f" {shown(name)} is the id of a {other}." if is_swapped else ""
         example = next(iter(known), "")
         self._problems.add(
             location,
             field,
-            f"There is no {kind} {shown(name)}.{swapped if name in others else ''}",
+            f"There is no {kind} {shown(name)}.{swapped}",
             f"Add the {kind}, or correct its id; the ids look like {shown(example)}.",
+            Kind.SWAPPED_IDS if is_swapped else unknown,
         )
         return False

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from topkapi.app.services.importing.problems import Problem
+from topkapi.app.services.importing.problems import Kind, Problem
 from topkapi.app.services.importing.records.values import shown
 from topkapi.app.services.importing.sources.reader import Reader
 
@@ -40,7 +40,7 @@ def _first_lines(reader: Reader, file: str) -> Lines:
 
 
 def _one_object(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if lines and lines[0].strip() == "{" and _any(found, "not JSON"):
+    if lines and lines[0].strip() == "{" and _any(found, Kind.NOT_JSON):
         return (
             "This is JSON over several lines, not one object per line.",
             "Write one object per line (jq -c . FILE), or an array in [ and ].",
@@ -49,7 +49,7 @@ def _one_object(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _python_dicts(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if lines and re.match(r"\{'", lines[0].strip()) and _any(found, "not JSON"):
+    if lines and re.match(r"\{'", lines[0].strip()) and _any(found, Kind.NOT_JSON):
         return (
             "This is Python's notation with single quotes, not JSON.",
             "Write each record with json.dumps(record).",
@@ -58,7 +58,7 @@ def _python_dicts(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _other_delimiter(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if not lines or not _any(found, "has one column"):
+    if not lines or not _any(found, Kind.ONE_COLUMN):
         return None
     for delimiter, name in ((",", "commas"), (";", "semicolons"), ("|", "vertical bars")):
         if all(delimiter in line for line in lines):
@@ -75,7 +75,7 @@ def _other_delimiter(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 def _swapped_text(lines: Lines, found: Sequence[Problem]) -> Cause | None:
     """Recognise ``text TAB id``: the first column has blanks, the second has none."""
     cells = [line.split("\t") for line in lines]
-    if not _any(found, "blank or a control") or not cells or any(len(row) != 2 for row in cells):
+    if not _any(found, Kind.BLANK_IN_ID) or not cells or any(len(row) != 2 for row in cells):
         return None
     if all(" " in row[0].strip() and " " not in row[1].strip() for row in cells):
         return (
@@ -86,7 +86,7 @@ def _swapped_text(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _swapped_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if _any(found, "is the id of a document") or _any(found, "is the id of a query"):
+    if _any(found, Kind.SWAPPED_IDS):
         return (
             "The columns look swapped: queries are where documents belong.",
             "Write the query before the document: query, 0, document, grade.",
@@ -95,22 +95,19 @@ def _swapped_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _foreign_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    for kind in ("query", "document"):
-        missing = [each for each in found if each.problem.startswith(f"There is no {kind} ")]
-        if len(missing) > 2 and len(missing) == len(found):
-            given = missing[0].problem.removeprefix(f"There is no {kind} ").rstrip(".")
+    for kind, others in ((Kind.NO_QUERY, "queries"), (Kind.NO_DOCUMENT, "documents")):
+        if len(found) > 2 and all(each.kind is kind for each in found):
+            quoted = _QUOTED.search(found[0].problem)
+            given = f", such as {quoted[0]}," if quoted else ""
             return (
-                f"The ids of this file, such as {given}, are not those of the {_PLURAL[kind]}.",
-                f"Compare both files for prefixes, leading zeros and capitals. {missing[0].mend}",
+                f"The ids of this file{given} are not those of the {others}.",
+                f"Compare both files for prefixes, leading zeros and capitals. {found[0].mend}",
             )
     return None
 
 
-_PLURAL = {"query": "queries", "document": "documents"}
-
-
 def _encoding(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if _any(found, "is not UTF-8"):
+    if _any(found, Kind.NOT_UTF8):
         return (
             "The file is not in UTF-8; most likely it is in Windows-1252 or Latin-1.",
             "Convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW.",
@@ -119,7 +116,7 @@ def _encoding(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _qrels_without_grades(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if len(found) > 1 and all("is not a grade" in each.problem for each in found):
+    if len(found) > 1 and all(each.kind is Kind.NOT_A_GRADE for each in found):
         return (
             f"The last column has no whole numbers: {shown(lines[0] if lines else '')}.",
             "Put the grade last: query, 0, document, grade.",
@@ -136,8 +133,8 @@ def _most_frequent(found: Sequence[Problem]) -> Cause:
     return f"{count} of {len(found)} problems are of one kind: {first.problem}", first.mend
 
 
-def _any(found: Sequence[Problem], words: str) -> bool:
-    return any(words in each.problem for each in found)
+def _any(found: Sequence[Problem], kind: Kind) -> bool:
+    return any(each.kind is kind for each in found)
 
 
 _RULES: Sequence[Callable[[Lines, Sequence[Problem]], Cause | None]] = (

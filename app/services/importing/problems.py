@@ -1,11 +1,34 @@
 """Problems of a study: each says where it is, what is wrong and how to fix it."""
 
 from dataclasses import asdict, dataclass
+from enum import StrEnum
 from typing import Any, NamedTuple
 
 from topkapi.app.domain.errors import Invalid
 
 MOST_PROBLEMS = 20
+
+
+class Kind(StrEnum):
+    """What a problem is, where the likely cause of a file's problems depends on it."""
+
+    NOT_JSON = "not_json"
+    ONE_COLUMN = "one_column"
+    BLANK_IN_ID = "blank_in_id"
+    NOT_UTF8 = "not_utf8"
+    NOT_A_GRADE = "not_a_grade"
+    NO_QUERY = "no_query"
+    NO_DOCUMENT = "no_document"
+    SWAPPED_IDS = "swapped_ids"
+    OTHER = "other"
+
+
+class BadValue(Exception):
+    """A value that cannot be used: the field, what is wrong, and how to fix it."""
+
+    def __init__(self, field: str, problem: str, fix: str = "", kind: Kind = Kind.OTHER) -> None:
+        super().__init__(f"{field}: {problem} {fix}")
+        self.field, self.problem, self.fix, self.kind = field, problem, fix, kind
 
 
 class Location(NamedTuple):
@@ -19,7 +42,7 @@ class Location(NamedTuple):
 class Problem:
     """One problem to fix before the study can be imported.
 
-    ``mend`` says how to fix it; the name is part of the public JSON.
+    ``mend`` says how to fix it; the name is part of the public JSON. ``kind`` is for programs.
     """
 
     file: str
@@ -27,6 +50,7 @@ class Problem:
     field: str | None
     problem: str
     mend: str
+    kind: Kind = Kind.OTHER
 
     def __str__(self) -> str:
         location = self.file if self.line is None else f"{self.file}, line {self.line}"
@@ -34,8 +58,8 @@ class Problem:
         return f"{where}: {self.problem} {self.mend}".rstrip()
 
     def as_json(self) -> dict[str, Any]:
-        """Return the problem as a plain dictionary."""
-        return asdict(self)
+        """Return the problem as a plain dictionary, in words."""
+        return {name: value for name, value in asdict(self).items() if name != "kind"}
 
 
 class StudyRefused(Invalid):
@@ -82,11 +106,23 @@ class Problems:
     def __len__(self) -> int:
         return len(self._found)
 
-    def add(self, location: Location, field: str | None, problem: str, fix: str = "") -> None:
+    def add(
+        self,
+        location: Location,
+        field: str | None,
+        problem: str,
+        fix: str = "",
+        kind: Kind = Kind.OTHER,
+    ) -> None:
         """Add a problem; raise StudyRefused at the 20th."""
-        self._found.append(Problem(location.file, location.line or None, field, problem, fix))
+        line = location.line or None
+        self._found.append(Problem(location.file, line, field, problem, fix, kind))
         if len(self._found) == MOST_PROBLEMS:
             raise StudyRefused(tuple(self._found), more=True)
+
+    def add_value(self, location: Location, error: BadValue) -> None:
+        """Add the problem of a value."""
+        self.add(location, error.field, error.problem, error.fix, error.kind)
 
     def refuse_if_any(self) -> None:
         """Raise StudyRefused if there are problems."""
@@ -97,10 +133,19 @@ class Problems:
 class NullProblems(Problems):
     """Ignores problems, for a preview of lines that will be read and reported later."""
 
-    def add(self, location: Location, field: str | None, problem: str, fix: str = "") -> None:
+    def add(
+        self,
+        location: Location,
+        field: str | None,
+        problem: str,
+        fix: str = "",
+        kind: Kind = Kind.OTHER,
+    ) -> None:
         """Ignore the problem."""
 
 
-def refusal(location: Location, field: str | None, problem: str, fix: str = "") -> StudyRefused:
+def refusal(
+    location: Location, field: str | None, problem: str, fix: str = "", kind: Kind = Kind.OTHER
+) -> StudyRefused:
     """Return the error for a problem that makes further reading impossible."""
-    return StudyRefused((Problem(location.file, location.line or None, field, problem, fix),))
+    return StudyRefused((Problem(location.file, location.line or None, field, problem, fix, kind),))

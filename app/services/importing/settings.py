@@ -15,14 +15,8 @@ from topkapi.app.domain.study import Grade, StudySettings
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.layout import GUIDELINES, SETTINGS, Named
 from topkapi.app.services.importing.naming import ROLES
-from topkapi.app.services.importing.problems import Location, Problems
-from topkapi.app.services.importing.records.values import (
-    BadValue,
-    kind_of,
-    one_line,
-    shown,
-    text_value,
-)
+from topkapi.app.services.importing.problems import BadValue, Location, Problems
+from topkapi.app.services.importing.records.values import kind_of, one_line, shown, text_value
 from topkapi.app.services.importing.sources.reader import Reader
 
 _KIND_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
@@ -137,7 +131,7 @@ def under_name(
         try:
             one_line(name.strip(), "name")
         except BadValue as error:
-            problems.add(head.location, error.field, error.problem, error.fix)
+            problems.add_value(head.location, error)
         head = replace(head, name=name.strip()[: limits.MAX_NAME])
         if not head.lines:  # the slug was made from a file name
             head = replace(head, slug=slug_of(name))

@@ -3,18 +3,13 @@
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.problems import BadValue, Location
 from topkapi.app.services.importing.records import letor
 from topkapi.app.services.importing.records.names import CANDIDATE_NAMES, is_header
 from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import CandidateRecord
-from topkapi.app.services.importing.records.values import (
-    BadValue,
-    features,
-    grade,
-    identifier,
-)
+from topkapi.app.services.importing.records.values import features, grade, identifier
 from topkapi.app.services.importing.sources.reader import Reader
 
 Candidates = Iterator[tuple[Location, CandidateRecord]]
@@ -79,7 +74,7 @@ def _columns(reader: Reader, path: str, format: CandidateFormat) -> Candidates:
         try:
             yield location, _from_qrels(line) if format == "qrels" else _from_run(line)
         except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
+            reader.problems.add_value(location, error)
 
 
 def _from_qrels(line: str) -> CandidateRecord:

@@ -9,7 +9,7 @@ from typing import Any
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import UnreadableBytes
-from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.problems import BadValue, Kind, Location
 from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.names import DOCUMENT_NAMES
 from topkapi.app.services.importing.records.pages import PAGES, in_utf8, page_type
@@ -17,7 +17,6 @@ from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
 from topkapi.app.services.importing.records.values import (
-    BadValue,
     address,
     body,
     identifier,
@@ -164,12 +163,15 @@ def _columns(reader: Reader, path: str, wanted: Wanted) -> Documents:
         try:
             if not tab:
                 raise BadValue(
-                    "text", "The line has one column.", "Write the id, a tab, and the text."
+                    "text",
+                    "The line has one column.",
+                    "Write the id, a tab, and the text.",
+                    Kind.ONE_COLUMN,
                 )
             data = body(text, "text")
             yield location, DocumentRecord(identifier(name.strip(), "id"), "", "", PLAIN, data)
         except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
+            reader.problems.add_value(location, error)
 
 
 def read_pages(reader: Reader, wanted: Wanted = None) -> Documents:
@@ -186,4 +188,4 @@ def read_pages(reader: Reader, wanted: Wanted = None) -> Documents:
         try:
             yield Location(path), _from_file(reader, identifier(name, "id"), "", "", path)
         except BadValue as error:
-            reader.problems.add(Location(path), error.field, error.problem, error.fix)
+            reader.problems.add_value(Location(path), error)

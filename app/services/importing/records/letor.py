@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.problems import Location, refusal
+from topkapi.app.services.importing.problems import BadValue, Location, refusal
 from topkapi.app.services.importing.records.types import HTML, CandidateRecord, DocumentRecord
 from topkapi.app.services.importing.records.values import (
-    BadValue,
     Features,
     grade,
     identifier,
@@ -89,7 +88,7 @@ def read_rows(
             name = f"{query}-{number}" if name_rows else None
             yield location, CandidateRecord(query, _document(comment, name), label, features)
         except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
+            reader.problems.add_value(location, error)
 
 
 def _repeated(query: str, path: str, before: str) -> BadValue:

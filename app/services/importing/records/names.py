@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from topkapi.app.services.importing.records.values import BadValue, shown
+from topkapi.app.services.importing.problems import BadValue
+from topkapi.app.services.importing.records.values import shown
 
 _MARKS = str.maketrans("", "", "-_ ")
 _MOST_COLUMNS = 1000

@@ -7,18 +7,12 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.known import GOLD_ANSWERS
 from topkapi.app.domain.training.practice import MAX_EXPLANATION, PracticeQuestion
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.problems import BadValue, Location
 from topkapi.app.services.importing.records.names import GOLD_NAMES, PRACTICE_NAMES
 from topkapi.app.services.importing.records.shapes import Shape
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import GoldRecord, PracticeRecord
-from topkapi.app.services.importing.records.values import (
-    BadValue,
-    identifier,
-    kind_of,
-    shown,
-    text_value,
-)
+from topkapi.app.services.importing.records.values import identifier, kind_of, shown, text_value
 from topkapi.app.services.importing.sources.reader import Reader
 
 _SIDES = frozenset({"left", "right"})

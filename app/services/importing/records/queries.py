@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.problems import BadValue, Kind, Location
 from topkapi.app.services.importing.records.names import QUERY_NAMES
 from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import QueryRecord
-from topkapi.app.services.importing.records.values import BadValue, identifier, text_value
+from topkapi.app.services.importing.records.values import identifier, text_value
 from topkapi.app.services.importing.sources.reader import Reader
 
 Queries = Iterator[tuple[Location, QueryRecord]]
@@ -53,11 +53,14 @@ def _columns(reader: Reader, path: str) -> Queries:
         try:
             if not tab:
                 raise BadValue(
-                    "text", "The line has one column.", "Write the id, a tab, and the text."
+                    "text",
+                    "The line has one column.",
+                    "Write the id, a tab, and the text.",
+                    Kind.ONE_COLUMN,
                 )
             yield location, _query(name.strip(), text)
         except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
+            reader.problems.add_value(location, error)
 
 
 def _topics(reader: Reader, path: str) -> Queries:

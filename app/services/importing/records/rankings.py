@@ -4,19 +4,13 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.problems import BadValue, Location
 from topkapi.app.services.importing.records.candidates import columns
 from topkapi.app.services.importing.records.names import RANKING_NAMES, RUN_NAMES
 from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import records
 from topkapi.app.services.importing.records.types import RankingRecord
-from topkapi.app.services.importing.records.values import (
-    BadValue,
-    identifier,
-    kind_of,
-    number_of,
-    shown,
-)
+from topkapi.app.services.importing.records.values import identifier, kind_of, number_of, shown
 from topkapi.app.services.importing.sources.reader import Reader
 
 Rankings = Iterator[tuple[Location, RankingRecord]]
@@ -67,7 +61,7 @@ def _run_lines(reader: Reader, path: str) -> Entries:
             )
             yield location, _entry(query, document, rank, score, system)
         except BadValue as error:
-            reader.problems.add(location, error.field, error.problem, error.fix)
+            reader.problems.add_value(location, error)
 
 
 def _from_row(record: dict[str, Any]) -> tuple[tuple[str, str], Entry]:

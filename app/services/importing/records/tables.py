@@ -9,10 +9,10 @@ from typing import Any, TypeVar
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import NotInstalled, UnreadableBytes
-from topkapi.app.services.importing.problems import Location, Problems, refusal
+from topkapi.app.services.importing.problems import BadValue, Kind, Location, Problems, refusal
 from topkapi.app.services.importing.records.names import Aliases, renamed
 from topkapi.app.services.importing.records.shapes import Shape, parquet_missing
-from topkapi.app.services.importing.records.values import BadValue, kind_of
+from topkapi.app.services.importing.records.values import kind_of
 from topkapi.app.services.importing.sources.reader import Reader
 
 
@@ -34,13 +34,17 @@ def json_object(location: Location, line: str, problems: Problems) -> dict[str, 
     try:
         record = DECODER.decode(line)
     except BadValue as error:
-        problems.add(location, error.field, error.problem, error.fix)
+        problems.add_value(location, error)
         return None
     except (ValueError, RecursionError) as error:
         at = f" at character {error.colno}" if isinstance(error, json.JSONDecodeError) else ""
         reason = error.msg if isinstance(error, json.JSONDecodeError) else "it cannot be read"
         problems.add(
-            location, None, f"This is not JSON{at}: {reason}.", "Write one object per line."
+            location,
+            None,
+            f"This is not JSON{at}: {reason}.",
+            "Write one object per line.",
+            Kind.NOT_JSON,
         )
         return None
     if not isinstance(record, dict):

@@ -6,20 +6,13 @@ from unicodedata import category
 
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
+from topkapi.app.services.importing.problems import BadValue, Kind
 
 _ID = re.compile(r"[^\s\x00-\x1f\x7f\ud800-\udfff]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")
 _SCHEMES = frozenset({"http", "https", "ftp", "urn", "doi"})
 
 Features = dict[str, float]
-
-
-class BadValue(Exception):
-    """A value that cannot be used: the field, what is wrong, and how to fix it."""
-
-    def __init__(self, field: str, problem: str, fix: str = "") -> None:
-        super().__init__(f"{field}: {problem} {fix}")
-        self.field, self.problem, self.fix = field, problem, fix
 
 
 def identifier(value: object, field: str) -> str:
@@ -37,6 +30,7 @@ def identifier(value: object, field: str) -> str:
             field,
             f"The id {shown(value)} contains a blank or a control character.",
             "Use letters, digits and punctuation.",
+            Kind.BLANK_IN_ID,
         )
     return value
 
@@ -110,6 +104,7 @@ def grade(value: object, field: str) -> int | None:
             field,
             f"{shown(value)} is not a grade.",
             f"Use a whole number between {low} and {high}.",
+            Kind.NOT_A_GRADE,
         )
     return value
 
