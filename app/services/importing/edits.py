@@ -7,7 +7,7 @@ edit and is kept. What only the files changed is taken. What both changed needs 
 
 import difflib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from sqlalchemy.orm import Session
@@ -58,11 +58,15 @@ class Edit:
     both: bool
     outcome: Outcome
 
-    def as_json(self) -> dict[str, Any]:
-        """Return the edit as a plain dictionary."""
-        return {name: getattr(self, name) for name in ("field", "study", "files", "both")} | {
-            "outcome": self.outcome
-        }
+
+@dataclass(frozen=True, slots=True)
+class DescribedEdit(Edit):
+    """An edit in words: both values, who changed the study last, and how guidelines differ."""
+
+    study_text: str
+    files_text: str
+    changed: str
+    difference: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,18 +175,18 @@ def refuse_undecided(
 
 def described_edits(
     session: Session, study: Study | None, merged: Merged
-) -> tuple[dict[str, Any], ...]:
-    """Return the edits as JSON, each with its last change and, for guidelines, the difference."""
+) -> tuple[DescribedEdit, ...]:
+    """Return the edits, each with its last change and, for guidelines, the difference."""
     if study is None:
         return ()
     return tuple(
-        {
-            **edit.as_json(),
-            "study_text": in_words(edit.study),
-            "files_text": in_words(edit.files),
-            "changed": last_change(session, study, edit.field),
-            "difference": difference(edit.study, edit.files) if edit.field == GUIDELINES else [],
-        }
+        DescribedEdit(
+            **asdict(edit),
+            study_text=in_words(edit.study),
+            files_text=in_words(edit.files),
+            changed=last_change(session, study, edit.field),
+            difference=difference(edit.study, edit.files) if edit.field == GUIDELINES else (),
+        )
         for edit in merged.edits
     )
 
@@ -199,10 +203,10 @@ def last_change(session: Session, study: Study, field: str) -> str:
     return f"{who} changed it on the page {page} on {event.at:%d %b %Y, %H:%M} UTC."
 
 
-def difference(before: str, after: str) -> list[str]:
+def difference(before: str, after: str) -> tuple[str, ...]:
     """Return the lines that differ, each with ``-`` (study) or ``+`` (files), and some context."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=2, lineterm="")
-    return list(lines)[2:]
+    return tuple(lines)[2:]
 
 
 def in_words(value: Any) -> str:

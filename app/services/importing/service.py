@@ -23,7 +23,12 @@ from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services import audit
 from topkapi.app.services.importing.checking import Checked, check_study
 from topkapi.app.services.importing.comparing import Changes, compare
-from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy, described_edits
+from topkapi.app.services.importing.edits import (
+    KEEP_EDITS,
+    DescribedEdit,
+    EditPolicy,
+    described_edits,
+)
 from topkapi.app.services.importing.options import WHOLE, ReadOptions
 from topkapi.app.services.importing.portions import (
     add_contents,
@@ -75,7 +80,7 @@ class ImportReport:
     practice: int
     read_from: dict[str, str]
     ignored: tuple[str, ...]
-    edits: tuple[dict[str, Any], ...] = ()
+    edits: tuple[DescribedEdit, ...] = ()
     notes: tuple[str, ...] = ()
     gold: int = 0
     left_out: int = 0
@@ -105,7 +110,7 @@ class ImportReport:
         if self.unused_documents:
             found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
         for edit in self.edits:
-            found.append(f"  {edit['field']} was edited in the study: {_OUTCOMES[edit['outcome']]}")
+            found.append(f"  {edit.field} was edited in the study: {_OUTCOMES[edit.outcome]}")
         found += [f"  {note}" for note in self.notes]
         if self.ignored:
             found.append(f"  not read: {', '.join(self.ignored[:10])}")
@@ -286,7 +291,7 @@ def _decisions(report: ImportReport) -> dict[str, str]:
     """Return the fields that were kept and replaced, for the audit log."""
     found: dict[str, list[str]] = {}
     for edit in report.edits:
-        found.setdefault(edit["outcome"], []).append(edit["field"])
+        found.setdefault(edit.outcome, []).append(edit.field)
     return {outcome: ", ".join(fields) for outcome, fields in found.items()}
 
 

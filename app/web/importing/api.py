@@ -4,7 +4,6 @@ from asyncio import wrap_future
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
@@ -33,57 +32,12 @@ STUDY_BODY: dict[str, Any] = {
 }
 
 
-class EditOut(BaseModel):
-    """A field that was edited in the study, both values, and what the import did with it."""
-
-    field: str
-    study: Any
-    files: Any
-    both: bool
-    outcome: str
-    changed: str
-
-
-class ImportOut(BaseModel):
-    """What was read, and how much of it is new."""
-
-    slug: str
-    name: str
-    action: str
-    dry_run: bool
-    tools: list[str]
-    k: int
-    sorter: str
-    queries: int
-    documents: int
-    candidates: int
-    rankings: int
-    files: int
-    bytes: int
-    new_queries: int
-    new_documents: int
-    new_candidates: int
-    unused_documents: int
-    practice: int
-    read_from: dict[str, str]
-    ignored: list[str]
-    edits: list[EditOut]
-    notes: list[str]
-    gold: int
-    left_out: int
-
-    @classmethod
-    def of(cls, report: ImportReport) -> "ImportOut":
-        """Return the response for ``report``."""
-        return cls.model_validate(report.as_json())
-
-
 @router.post(
     "",
     status_code=201,
     dependencies=RECEIVING,
     openapi_extra=STUDY_BODY,
-    responses={200: {"model": ImportOut, "description": "A dry run; nothing was written."}},
+    responses={200: {"model": ImportReport, "description": "A dry run; nothing was written."}},
 )
 async def post_study(
     request: Request,
@@ -99,7 +53,7 @@ async def post_study(
     leave_out: Literal["missing"] | None = None,
     pool: Annotated[int | None, Query(ge=1, le=limits.MAX_CANDIDATES)] = None,
     filename: Annotated[str, Query(max_length=200)] = "study",
-) -> ImportOut:
+) -> ImportReport:
     """Import a study, or with `dry_run` only read it; problems are listed by file and line.
 
     `edits` says what counts where name, guidelines or settings were edited in the study: `keep`
@@ -127,4 +81,4 @@ async def post_study(
     finally:
         path.unlink(missing_ok=True)
     response.status_code = 200 if dry_run else 201
-    return ImportOut.of(report)
+    return report

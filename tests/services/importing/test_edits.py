@@ -73,7 +73,7 @@ def test_edits_survive_an_import_that_adds_queries(
     assert (study.name, study.guidelines) == ("Edited", "Look twice.")
     assert (study.settings.idle_seconds, study.settings.k) == (45, 2)
     assert report.new_queries == 1
-    kept = {each["field"]: each["outcome"] for each in report.edits}
+    kept = {each.field: each.outcome for each in report.edits}
     assert kept == dict.fromkeys(("name", "guidelines", "idle_seconds", "k"), "kept")
     assert any("guidelines was edited in the study: the edit is kept" in x for x in report.lines())
     event = session.scalars(select(AuditEvent).where(AuditEvent.action == "study.extend")).one()
@@ -144,8 +144,8 @@ def test_a_preview_that_asks_lists_the_difference(
     with open_source(folder) as source:
         report = preview_study(session, source, policy=EditPolicy("ask"))
     (found,) = report.edits
-    assert (found["field"], found["both"], found["outcome"]) == ("guidelines", True, "undecided")
-    assert found["difference"][1:] == ["-Look twice.", "+Look carefully.", " Then choose."]
+    assert (found.field, found.both, found.outcome) == ("guidelines", True, "undecided")
+    assert found.difference[1:] == ("-Look twice.", "+Look carefully.", " Then choose.")
 
 
 def test_edited_settings_of_assigned_work_do_not_block_an_import(
