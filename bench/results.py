@@ -15,7 +15,7 @@ from pathlib import Path
 
 from topkapi.analysis.experiments.store import Row, Store
 from topkapi.analysis.papers.findings import (
-    Finding,
+    PaperFinding,
     beats,
     focused_against_parents,
     interior_beta,
@@ -89,9 +89,9 @@ def run(arguments: list[str], out: Path, jobs: int) -> str:
     return done.stdout.strip()
 
 
-def findings(out: Path) -> list[Finding]:
+def findings(out: Path) -> list[PaperFinding]:
     """Check the papers' findings against the result files under ``out``."""
-    found: list[Finding] = []
+    found: list[PaperFinding] = []
     for name in ("MQ2008", "OHSUMED"):
         rows = _rows(out / f"compare-{name}.jsonl")
         plain = [row for row in rows if row["model_k"] is None]

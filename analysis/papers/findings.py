@@ -20,7 +20,7 @@ NEAR = 0.01
 
 
 @dataclass(frozen=True)
-class Finding:
+class PaperFinding:
     """A claim, the measured values, and whether they confirm it."""
 
     claim: str
@@ -40,7 +40,7 @@ class Finding:
 
 def beats(
     rows: Sequence[Row], pairs: Sequence[tuple[str, str]], truth: Truth, measure: str
-) -> list[Finding]:
+) -> list[PaperFinding]:
     """Tell whether the first model of each pair is significantly better, Holm over pairs."""
     values = []
     for first, second in pairs:
@@ -49,7 +49,7 @@ def beats(
         values.append((difference, randomisation_test(np.concatenate(one), np.concatenate(two))))
     corrected = holm([p for _, p in values])
     return [
-        Finding(
+        PaperFinding(
             f"{title(first)} is above {title(second)} in {measure} ({rows[0]['data']}, {truth})",
             f"difference {difference:+.4f}, corrected p {p:.3f}",
             difference > 0 and p < ALPHA,
@@ -58,7 +58,7 @@ def beats(
     ]
 
 
-def focused_against_parents(rows: Sequence[Row], measure: str) -> list[Finding]:
+def focused_against_parents(rows: Sequence[Row], measure: str) -> list[PaperFinding]:
     """Check [NGLC12]_, section 4.2.2, on top-k ground truth."""
     have = {row["model"] for row in rows}
     pairs = [
@@ -70,7 +70,7 @@ def focused_against_parents(rows: Sequence[Row], measure: str) -> list[Finding]:
     return beats(rows, pairs, "topk", measure)
 
 
-def interior_beta(rows: Sequence[Row], truth: str) -> list[Finding]:
+def interior_beta(rows: Sequence[Row], truth: str) -> list[PaperFinding]:
     """Check [NGLC12]_, section 4.2.3: the best beta is between 0 and 1.
 
     The best of 21 points is inside by chance alone, so beta is chosen by the other folds.
@@ -83,7 +83,7 @@ def interior_beta(rows: Sequence[Row], truth: str) -> list[Finding]:
             gains = cross_fitted(curves[:, 1:-1]) - cross_fitted(curves[:, [0, -1]])
             low, high = interval_over_folds(gains)
             found.append(
-                Finding(
+                PaperFinding(
                     f"{title(model)} is better inside 0 < beta < 1 than at its ends in {measure} "
                     f"({rows[0]['data']}, {truth})",
                     f"beta chosen by the other folds: difference {gains.mean():+.4f} "
@@ -121,7 +121,7 @@ def interval_over_folds(values: FloatArray, level: float = 0.95) -> tuple[float,
     return float(values.mean()) - half, float(values.mean()) + half
 
 
-def plateau(rows: Sequence[Row], measure: str) -> list[Finding]:
+def plateau(rows: Sequence[Row], measure: str) -> list[PaperFinding]:
     """Check [LGNC13]_, section 4.2: the curve over k rises quickly to a stable value.
 
     Confirmed if the best k, chosen by the other folds, is above the first one, is at most 50, and
@@ -137,7 +137,7 @@ def plateau(rows: Sequence[Row], measure: str) -> list[Finding]:
         lead = early - np.array(_by_fold(mine, None, measure))
         low, high = interval_over_folds(lead)
         found.append(
-            Finding(
+            PaperFinding(
                 f"{title(model)} rises to a plateau in {measure} ({rows[0]['data']})",
                 f"best k up to 50 against k = {known[0]}: {rise[0]:+.4f} to {rise[1]:+.4f}; "
                 f"against the full order {lead.mean():+.4f} ({low:+.4f} to {high:+.4f})",

@@ -179,7 +179,7 @@ def simulate(
     """Yield independent runs, each with newly drawn worths.
 
     The plan's order must consist of the indices 0 to n - 1. People with finished queries are drawn
-    anew every `SESSIONS` runs, each with an error rate of their own around ``error``.
+    again every `SESSIONS` runs, each with an error rate of their own around ``error``.
     """
     random = Random(seed)
     rates = [error] * company.team

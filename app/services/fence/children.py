@@ -25,7 +25,7 @@ class UnreadableBytes(ValueError):
     """The bytes cannot be read, or reading them exceeds a limit; the message says which."""
 
 
-class NotInstalled(UnreadableBytes):
+class LibraryMissing(UnreadableBytes):
     """The library that the task needs is not installed."""
 
 
@@ -96,7 +96,7 @@ class _Child:
             if name == REFUSED:
                 raise UnreadableBytes(data.decode("utf-8", "replace"))
             if name == MISSING:
-                raise NotInstalled
+                raise LibraryMissing
             if name == END:
                 return
             yield name, data

@@ -41,7 +41,7 @@ def run(listener: socket, *, workers: int, trusted_proxies: str) -> None:
 class _Processes(Multiprocess):
     """Processes whose socket accepts nothing more once they are asked to end.
 
-    uvicorn's parent process would keep it open, and reset whoever connects meanwhile.
+    uvicorn's parent process would keep it open, and reset clients that connect meanwhile.
     """
 
     def terminate_all(self) -> None:

@@ -219,7 +219,7 @@ def move_worths_of_ranker(
     rounds: int,
     states: States,
 ) -> None:
-    """Move rho of every chain given the documents with answers, then draw the others anew."""
+    """Move rho of every chain given the documents with answers, then draw the others again."""
     for c in range(z.shape[0]):
         size, squares, cross, guided = 0, 0.0, 0.0, 0.0
         for item in range(guide.size):

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import NotInstalled, UnreadableBytes
+from topkapi.app.services.fence.children import LibraryMissing, UnreadableBytes
 from topkapi.app.services.importing.problems import BadValue, Kind, Location, Problems, refusal
 from topkapi.app.services.importing.records.names import Aliases, renamed
 from topkapi.app.services.importing.records.shapes import Shape, parquet_missing
@@ -203,7 +203,7 @@ def _parquet(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
                 for line in rows.splitlines():
                     number += 1
                     yield Location(path, number), json.loads(line)
-        except NotInstalled:
+        except LibraryMissing:
             raise parquet_missing(path) from None
         except UnreadableBytes as error:
             raise refusal(
