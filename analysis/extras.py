@@ -18,7 +18,7 @@ EXTRAS = {
 """Extra -> the package it brings, as in pyproject.toml."""
 
 
-class NotInstalled(AnalysisError):
+class MissingPackage(AnalysisError):
     """An optional package is needed and not installed; the message says how to install it."""
 
 
@@ -27,13 +27,13 @@ def optional_module(name: str, extra: str, title: str) -> ModuleType:
 
     Raises
     ------
-    NotInstalled
+    MissingPackage
         If it is missing; the message names it by ``title``.
     """
     try:
         return importlib.import_module(name)
     except ImportError:
-        raise NotInstalled(f"{title} is not installed: {install_command(extra)}") from None
+        raise MissingPackage(f"{title} is not installed: {install_command(extra)}") from None
 
 
 def is_installed(module: str) -> bool:

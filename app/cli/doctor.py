@@ -39,7 +39,7 @@ _MODULES = {"dask": "distributed", "parquet": "pyarrow"}  # of extras with anoth
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class Diagnosis:
     """The result of one check; ``message`` of a problem ends with what to do."""
 
     check: str
@@ -60,21 +60,21 @@ def doctor(as_json: AsJson = False) -> None:
     """Check settings, files, database, clock, disk and worker; say what to do about each
     problem.
     """
-    found = list(_findings())
+    found = list(_diagnoses())
     lines = [f"{each.state:<8} {each.check:<12} {each.message}" for each in found]
     say(as_json, [asdict(each) for each in found], "\n".join(lines))
     if any(each.state == "problem" for each in found):
         raise typer.Exit(1)
 
 
-def _findings() -> Iterator[Finding]:
+def _diagnoses() -> Iterator[Diagnosis]:
     yield _checked("files", _files)
     try:
         settings = Settings()
     except ValueError as error:
-        yield Finding("settings", "problem", explain(error).message)
+        yield Diagnosis("settings", "problem", explain(error).message)
         return
-    yield Finding("settings", "ok", "every TOPKAPI_ variable is a setting")
+    yield Diagnosis("settings", "ok", "every TOPKAPI_ variable is a setting")
     for name, check in (("secret", _secret), ("addresses", _addresses), ("disk", _disk)):
         yield _checked(name, partial(check, settings))
     yield from _of_database(settings)
@@ -82,18 +82,18 @@ def _findings() -> Iterator[Finding]:
     missing = [each for each in EXTRAS if not is_installed(_MODULES.get(each, each))]
     if missing:
         how = install_command(*missing)
-        yield Finding("extras", "note", f"not installed: {', '.join(missing)} ({how})")
+        yield Diagnosis("extras", "note", f"not installed: {', '.join(missing)} ({how})")
     else:
-        yield Finding("extras", "ok", "all are installed")
+        yield Diagnosis("extras", "ok", "all are installed")
 
 
-def _checked(name: str, check: Callable[[], str]) -> Finding:
+def _checked(name: str, check: Callable[[], str]) -> Diagnosis:
     try:
-        return Finding(name, "ok", check())
+        return Diagnosis(name, "ok", check())
     except _Problem as problem:
-        return Finding(name, "problem", str(problem))
+        return Diagnosis(name, "problem", str(problem))
     except Exception as error:
-        return Finding(name, "problem", explain(error).message)
+        return Diagnosis(name, "problem", explain(error).message)
 
 
 def _files() -> str:
@@ -150,11 +150,11 @@ def _existing(path: Path) -> Path:
     return next(each for each in (path, *path.parents) if each.exists())
 
 
-def _of_database(settings: Settings) -> Iterator[Finding]:
+def _of_database(settings: Settings) -> Iterator[Diagnosis]:
     """Yield what is known about the database; the checks need each other in this order."""
     if not database_exists(settings):
         message = f"{settings.database_url} does not exist yet: topkapi serve or topkapi demo"
-        yield Finding("database", "problem", f"{message} creates it")
+        yield Diagnosis("database", "problem", f"{message} creates it")
         return
     engine = make_engine(settings.database_url)
     try:
@@ -208,13 +208,13 @@ def _jobs(session: Session) -> str:
     return f"{state.state}: {state.waiting} wait, {state.running} run"
 
 
-def _compiled() -> Finding:
+def _compiled() -> Diagnosis:
     from topkapi.app.domain.pairs.robust import compiled
 
     beside = Path(compiled.__file__).parent
     own = Path(os.environ.get("NUMBA_CACHE_DIR") or Path.home())
     if os.access(beside, os.W_OK) or os.access(own, os.W_OK):
-        return Finding("compiled", "ok", "machine code of `robust` is cached")
-    return Finding(
+        return Diagnosis("compiled", "ok", "machine code of `robust` is cached")
+    return Diagnosis(
         "compiled", "note", "every start compiles `robust`: NUMBA_CACHE_DIR=/a/writable/folder"
     )

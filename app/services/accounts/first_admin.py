@@ -13,7 +13,7 @@ from topkapi.app.services.accounts.users import create_user
 
 
 def first_code(secret: str) -> str:
-    """Return the code that whoever starts the server sees; it works while there is no account."""
+    """Return the code that the terminal of the server shows; it works while there is no account."""
     return hmac.new(secret.encode(), b"first administrator", sha256).hexdigest()[:32]
 
 

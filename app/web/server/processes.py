@@ -1,6 +1,7 @@
 """The server's processes: one, or several that share a listening socket."""
 
 import sys
+from asyncio import sleep
 from contextlib import suppress
 from socket import socket
 
@@ -8,6 +9,7 @@ from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
 from uvicorn.supervisors import Multiprocess
 
+_ACCEPT_SECONDS = 0.01
 GRACE_SECONDS = 5  # for requests in progress when the server stops
 
 
@@ -32,10 +34,19 @@ def run(listener: socket, *, workers: int, trusted_proxies: str) -> None:
             _Processes(config, sockets=[listener]).run()
             return
         config.load_app()
-        server = Server(config)
+        server = _Server(config)
         server.run(sockets=[listener])
         if not server.started:
             sys.exit(STARTUP_FAILURE)
+
+
+class _Server(Server):
+    """A server that accepts who has connected before it closes its socket."""
+
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Let the event loop accept what waits, then stop."""
+        await sleep(_ACCEPT_SECONDS)
+        await super().shutdown(sockets)
 
 
 class _Processes(Multiprocess):
