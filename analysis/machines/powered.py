@@ -1,0 +1,249 @@
+r"""Prediction-powered scores: few queries judged by people, many by a machine [ABF23]_, [ADZ23]_.
+
+.. math:: \hat\theta = \bar Y_n - \lambda (\bar F_n - \bar F_N), \quad
+   \lambda = \frac{N}{n + N} \frac{\mathrm{cov}(Y, F)}{\mathrm{var}(F)} \in [0, 1]
+
+:math:`Y` are a system's scores by people's labels on n queries, :math:`F` those by the machine's
+labels, on the same queries and on N others. The machine may be wrong: its error is measured on the
+queries of people and subtracted, so the interval holds the mean of *people's* scores.
+
+For few queries the usual normal interval is too short, as it takes :math:`\lambda` as known. With
+the best :math:`\lambda` the estimate is that of double sampling with regression [Coc77]_, whose
+variance is that of the residuals, with the error of the slope and n - 2 degrees of freedom, plus
+that of the machine's mean; the degrees of freedom of the sum are Satterthwaite's [Sat46]_.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.resampling import LEAST_QUERIES
+from topkapi.analysis.typing import FloatArray
+
+NOT_DRAWN = (
+    "the queries that people judged were not drawn at random from all queries, so the machine's "
+    "error on them says nothing about the other queries: draw queries at random and let people "
+    "judge all of these, or use the scores by people's labels alone"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PoweredMean:
+    """A mean over queries with its interval, beside that from people's queries alone.
+
+    Attributes
+    ----------
+    value, low, high
+        Prediction-powered mean and the ends of its interval.
+    people_value, people_low, people_high
+        The same from people's queries alone, by Student's t.
+    weight
+        Lambda, 0 (the machine is ignored) to 1.
+    correlation
+        Of people's and the machine's scores over the labelled queries; 0 where one is constant.
+    labelled, machine_only
+        Number of queries with people's labels, and with the machine's alone.
+    """
+
+    value: float
+    low: float
+    high: float
+    people_value: float
+    people_low: float
+    people_high: float
+    weight: float
+    correlation: float
+    labelled: int
+    machine_only: int
+
+
+@dataclass(frozen=True, slots=True)
+class PoweredSystem:
+    """The mean score of a system, and its mean difference from the baseline, if there is one."""
+
+    system: str
+    mean: PoweredMean
+    difference: PoweredMean | None
+
+
+QueryValues = Mapping[str, Mapping[str, float]]  # system -> query -> value
+
+
+def powered_mean(
+    people: ArrayLike,
+    machine: ArrayLike,
+    machine_only: ArrayLike,
+    *,
+    drawn_at_random: bool,
+    level: float = 0.95,
+) -> PoweredMean:
+    """Estimate the mean of people's values from few of them and many of a machine.
+
+    Parameters
+    ----------
+    people, machine
+        Values of the same queries by people's and by the machine's labels, (n,) each.
+    machine_only
+        Values of other queries by the machine's labels, (N,).
+    drawn_at_random
+        Whether the queries that people judged were drawn at random from all of these.
+    level
+        Level of the intervals.
+
+    Raises
+    ------
+    BadData
+        If the queries were not drawn at random, or are too few.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> machine = rng.normal(size=100)
+    >>> people = machine[:20] + 0.5 * rng.normal(size=20)
+    >>> found = powered_mean(people, machine[:20], machine[20:], drawn_at_random=True)
+    >>> (found.high - found.low) / (found.people_high - found.people_low)
+    0.6
+    """
+    if not drawn_at_random:
+        raise BadData(NOT_DRAWN)
+    y, f, others = (np.asarray(each, dtype=float) for each in (people, machine, machine_only))
+    _check(y, f, others)
+    n = y.size
+    error = float(y.std(ddof=1)) / np.sqrt(n)
+    alone = _interval(float(y.mean()), error**2, n - 1, level)
+    value, variance, freedom, weight = _estimate(y, f, others)
+    varies = y.std() > 0 and f.std() > 0
+    return PoweredMean(
+        *_interval(value, variance, freedom, level),
+        *alone,
+        weight=weight,
+        correlation=float(np.corrcoef(y, f)[0, 1]) if varies else 0.0,
+        labelled=n,
+        machine_only=int(others.size),
+    )
+
+
+def _check(y: FloatArray, f: FloatArray, others: FloatArray) -> None:
+    if y.shape != f.shape or y.ndim != 1 or others.ndim != 1:
+        raise BadData("people's and the machine's values are not of the same queries")
+    if y.size < LEAST_QUERIES or others.size < 2:
+        raise BadData(
+            f"{y.size} queries judged by people and {others.size} by the machine alone are too "
+            f"few: at least {LEAST_QUERIES} and 2 are needed"
+        )
+    if not all(np.isfinite(each).all() for each in (y, f, others)):
+        raise BadData("a value is not a finite number")
+
+
+def _estimate(
+    y: FloatArray, f: FloatArray, others: FloatArray
+) -> tuple[float, float, float, float]:
+    """Return the estimate, its variance, degrees of freedom, and lambda."""
+    n, more = y.size, others.size
+    every = np.concatenate([f, others])
+    spread = float(((f - f.mean()) ** 2).sum())
+    slope = float(((f - f.mean()) * y).sum()) / spread if spread > 1e-12 * n else 0.0
+    weight = slope * more / (n + more)
+    if weight <= 0:
+        return float(y.mean()), float(y.var(ddof=1)) / n, n - 1, 0.0
+    if weight >= 1:
+        first = float((y - f).var(ddof=1)) / n
+        second = float(others.var(ddof=1)) / more
+        value = float((y - f).mean() + others.mean())
+        return value, first + second, _freedom((first, n - 1), (second, more - 1)), 1.0
+    shift = float(every.mean() - f.mean())
+    residual = y - y.mean() - slope * (f - f.mean())
+    noise = float((residual**2).sum()) / (n - 2)
+    first = noise * (1 / n + shift**2 / spread)
+    squared = max(slope**2 - noise / spread, 0.0)  # without the variance of the slope
+    second = squared * float(every.var(ddof=1)) / (n + more)
+    freedom = _freedom((first, n - 2), (second, n - 2))
+    return float(y.mean()) + slope * shift, first + second, freedom, weight
+
+
+def _freedom(*parts: tuple[float, float]) -> float:
+    """Return Satterthwaite's degrees of freedom of a sum of variances with theirs."""
+    total = sum(variance for variance, _ in parts)
+    least = min(freedom for _, freedom in parts)
+    below = sum(variance**2 / freedom for variance, freedom in parts)
+    return total**2 / below if below > 0 else least
+
+
+def _interval(
+    value: float, variance: float, freedom: float, level: float
+) -> tuple[float, float, float]:
+    half = float(special.stdtrit(freedom, (1 + level) / 2)) * float(np.sqrt(variance))
+    return value, value - half, value + half
+
+
+def powered_systems(
+    people: QueryValues,
+    machine: QueryValues,
+    *,
+    drawn_at_random: bool,
+    baseline: str | None = None,
+    level: float = 0.95,
+) -> tuple[PoweredSystem, ...]:
+    """Estimate mean scores of systems and their differences from a baseline, best first.
+
+    Parameters
+    ----------
+    people, machine
+        Value of each system and query by people's and by the machine's labels, such as NDCG or the
+        share of won comparisons of lists. The machine judged every query of people, and others.
+    drawn_at_random
+        Whether the queries that people judged were drawn at random from those of the machine.
+    baseline
+        System that the others are compared with, paired by query.
+    level
+        Level of the intervals.
+
+    Raises
+    ------
+    BadData
+        If the queries were not drawn at random, are too few, or differ between systems.
+
+    Examples
+    --------
+    >>> values = {"a": {str(q): q % 5 / 4 for q in range(40)}}
+    >>> few = {"a": {str(q): q % 5 / 4 for q in range(10)}}
+    >>> found = powered_systems(few, values, drawn_at_random=True)[0].mean
+    >>> found.value, found.labelled, found.machine_only
+    (0.5, 10, 30)
+    """
+    if baseline is not None and baseline not in people:
+        raise BadData(f"no system {baseline!r} to compare with: {', '.join(sorted(people))}")
+    columns = {system: _columns(system, people, machine) for system in people}
+    found = []
+    for system, mine in columns.items():
+        mean = powered_mean(*mine, drawn_at_random=drawn_at_random, level=level)
+        difference = None
+        if baseline is not None and system != baseline:
+            gaps = (one - two for one, two in zip(mine, columns[baseline], strict=True))
+            difference = powered_mean(*gaps, drawn_at_random=drawn_at_random, level=level)
+        found.append(PoweredSystem(system, mean, difference))
+    return tuple(sorted(found, key=lambda each: (-each.mean.value, each.system)))
+
+
+def _columns(
+    system: str, people: QueryValues, machine: QueryValues
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return values of people's queries by people and machine, and the machine's other ones."""
+    first = next(iter(people))
+    judged = sorted(people[first])
+    rest = sorted(machine.get(first, {}).keys() - people[first].keys())
+    if people[system].keys() != set(judged) or machine.get(system, {}).keys() != {*judged, *rest}:
+        raise BadData(
+            f"{system}: its queries are not those of {first}; give every system the same queries, "
+            "those of people also by the machine"
+        )
+    by_machine = machine[system]
+    return (
+        np.array([people[system][query] for query in judged]),
+        np.array([by_machine[query] for query in judged]),
+        np.array([by_machine[query] for query in rest]),
+    )

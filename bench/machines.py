@@ -1,0 +1,316 @@
+"""Error rates of the statistics about machine assessors, in simulated studies and on real judges.
+
+    python -m bench.machines alternative [--runs 2000]   false approvals of the test
+    python -m bench.machines powered [--runs 2000]       coverage and length of intervals
+    python -m bench.machines effects [--runs 2000]       power and false alarms of side and length
+    python -m bench.machines judges [--runs 200]         coverage on the real judges of TREC DL23
+    python -m bench.machines summaries                   the test on experts and models of SummEval
+
+Prints one JSON line per design. The real data are read from `../shared/data/people-and-machines`.
+"""
+
+import argparse
+import csv
+import gzip
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from scipy import stats
+
+from topkapi.analysis.agreement import Judgments, Scores
+from topkapi.analysis.machines import (
+    alternative_annotator_test,
+    length_effects,
+    powered_mean,
+    side_effects,
+)
+from topkapi.analysis.machines.alternative import Alignment
+from topkapi.analysis.report.systems import run_values
+from topkapi.analysis.typing import FloatArray
+
+DATA = Path(__file__).parents[2] / "shared/data/people-and-machines"
+ITEMS = 20  # of a query
+
+
+class Design(NamedTuple):
+    """People's accuracies, the machine's in its kinds of queries, and their shares.
+
+    ``near`` simulates grades: accuracies are standard errors, the machine's a shift of the query.
+    """
+
+    people: tuple[float, ...]
+    machine: tuple[float, ...]
+    shares: tuple[float, ...]
+    align: Alignment = "same"
+
+
+DESIGNS = {
+    "votes, 3 people, half of the queries bad": Design((0.8,) * 3, (0.95, 0.3), (0.5, 0.5)),
+    "votes, 2 people, half of the queries bad": Design((0.8,) * 2, (0.95, 0.3), (0.5, 0.5)),
+    "votes, 5 people, half of the queries bad": Design((0.8,) * 5, (0.95, 0.3), (0.5, 0.5)),
+    "votes, 3 people, few queries very bad": Design((0.8,) * 3, (0.75, 0.05), (0.85, 0.15)),
+    "votes, 3 people, one of them poor": Design((0.8, 0.8, 0.4), (0.95, 0.3), (0.5, 0.5)),
+    "votes, 3 people, not clustered": Design((0.8,) * 3, (0.63,), (1.0,)),
+    "grades, 3 people, half of the queries off": Design((0.7,) * 3, (0.0, 1.2), (0.5, 0.5), "near"),
+}
+
+
+def labels(design: Design, queries: int, rng: np.random.Generator) -> FloatArray:
+    """Simulate labels (queries, people + 1, items); the machine is the last."""
+    n = len(design.people)
+    quality = rng.choice(design.machine, p=design.shares, size=(queries, 1, 1))
+    if design.align == "same":
+        truth = rng.integers(0, 2, (queries, 1, ITEMS)).astype(float)
+        people = np.broadcast_to(np.reshape(design.people, (n, 1)), (queries, n, 1))
+        right = rng.random((queries, n + 1, ITEMS)) < np.concatenate([people, quality], axis=1)
+        answers: FloatArray = np.where(right, truth, 1 - truth)
+        return answers
+    truth = rng.uniform(0, 3, (queries, 1, ITEMS))
+    graded = truth + rng.normal(size=(queries, n, ITEMS)) * np.reshape(design.people, (n, 1))
+    machine = truth + rng.normal(0, 0.7, (queries, 1, ITEMS)) + quality
+    grades: FloatArray = np.rint(np.concatenate([graded, machine], axis=1)).clip(0, 3)
+    return grades
+
+
+def scores(values: FloatArray) -> list[Scores]:
+    """Return simulated labels as those of a study."""
+    who = np.arange(values.shape[1])
+    return [Scores(query, who, each) for query, each in enumerate(values)]
+
+
+@cache
+def boundary(design: Design) -> float:
+    """Return the epsilon at which the machine is as bad as it may be, but not better."""
+    drawn = scores(labels(design, 20_000, np.random.default_rng(99)))
+    n = len(design.people)
+    found = alternative_annotator_test(drawn, n, range(n), align=design.align)
+    return -found.people[0].advantage
+
+
+def false_approvals(design: Design, queries: int, runs: int, seed: int = 0) -> dict[str, float]:
+    """Return how often a machine at the boundary is approved, over queries and over items."""
+    epsilon, n = boundary(design), len(design.people)
+    approved = dict.fromkeys(("queries", "items"), 0)
+    for run in range(runs):
+        drawn = scores(labels(design, queries, np.random.default_rng([seed, run])))
+        for unit in ("queries", "items"):
+            found = alternative_annotator_test(
+                drawn,
+                n,
+                range(n),
+                align=design.align,
+                epsilon=epsilon,
+                unit="items" if unit == "items" else "queries",
+            )
+            approved[unit] += found.approved
+    shares = {f"approved_by_{unit}": count / runs for unit, count in approved.items()}
+    return {"epsilon": round(epsilon, 3), **shares}
+
+
+def pairs_of_scores(
+    shape: str, correlation: float, size: int, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray, float]:
+    """Simulate scores by people and machine with their mean by people.
+
+    ``ndcg``: between 0 and 1, skewed to the left, and the machine's are greater.
+    """
+    y = rng.normal(size=size)
+    f = correlation * y + np.sqrt(1 - correlation**2) * rng.normal(size=size)
+    if shape == "normal":
+        return y, f + 0.5, 0.0
+    people = stats.beta.ppf(stats.norm.cdf(y), 2, 1.2)
+    return people, stats.beta.ppf(stats.norm.cdf(f), 3, 1), 2 / 3.2
+
+
+def coverage(
+    shape: str, correlation: float, labelled: int, runs: int, seed: int = 0
+) -> dict[str, float]:
+    """Return how many intervals hold the mean, people's too, and their ratio of mean lengths."""
+    held = alone = length = people = 0.0
+    for run in range(runs):
+        rng = np.random.default_rng([seed, run])
+        y, f, mean = pairs_of_scores(shape, correlation, 5 * labelled, rng)
+        few = slice(labelled)
+        found = powered_mean(y[few], f[few], f[labelled:], drawn_at_random=True)
+        held += found.low <= mean <= found.high
+        alone += found.people_low <= mean <= found.people_high
+        length += found.high - found.low
+        people += found.people_high - found.people_low
+    return {"held": held / runs, "people_held": alone / runs, "length": round(length / people, 3)}
+
+
+def flagged(queries: int, per_query: int, share: float, spread: float, runs: int) -> float:
+    """Return how often an assessor is flagged who takes a side with ``share``.
+
+    ``spread`` is the standard deviation of that share over queries; 0 simulates the side, more
+    the length, whose effect differs between queries.
+    """
+    n, found = queries * per_query, 0
+    for run in range(runs):
+        rng = np.random.default_rng([7, run])
+        of_query = np.full(queries, share)
+        if spread:
+            size = share * (1 - share) / spread**2 - 1
+            of_query = rng.beta(share * size, (1 - share) * size, queries)
+        won = np.where(rng.random(n) < np.repeat(of_query, per_query), 1, -1)
+        asked = Judgments.of(
+            assessor=np.zeros(n),
+            query=np.repeat(np.arange(queries), per_query),
+            left=np.zeros(n),
+            right=np.ones(n),
+            answer=won,
+        )
+        effects = (
+            length_effects(asked, np.full(n, 9), np.full(n, 4)) if spread else side_effects(asked)
+        )
+        found += effects[0].biased
+    return found / runs
+
+
+def read(name: str) -> list[dict[str, str]]:
+    """Read one of the files of people and machines."""
+    with gzip.open(DATA / f"{name}.tsv.gz", "rt", encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@cache
+def judged_ndcg() -> tuple[FloatArray, FloatArray]:
+    """Return NDCG@10 of TREC DL23 by NIST (systems, queries) and by judges (judges, ...).
+
+    Each judge is also a system: it ranks the passages by its grades.
+    """
+    grades: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
+    for row in read("dl23-grades"):
+        grades[row["assessor"]][row["query"]][row["document"]] = min(float(row["grade"]), 3.0)
+    judges = sorted(grades.keys() - {"nist"})
+    order = sorted(grades["nist"])
+
+    def ndcg(judge: str) -> FloatArray:
+        truth = {query: grades[judge][query] for query in order}
+        runs = [run_values(truth, grades[system], ["ndcg@10"], 10).values for system in judges]
+        return np.stack([each[:, 0] for each in runs if each is not None])
+
+    return ndcg("nist"), np.stack([ndcg(judge) for judge in judges])
+
+
+def judge_coverage(labelled: int, runs: int, *, paired: bool) -> dict[str, float]:
+    """Return coverage in studies that draw their queries from those of TREC DL23."""
+    by_people, by_judges = judged_ndcg()
+    if paired:
+        by_people, by_judges = np.diff(by_people, axis=0), np.diff(by_judges, axis=1)
+    held = np.zeros(by_judges.shape[:2])
+    alone, length, people = held.copy(), held.copy(), held.copy()
+    for run in range(runs):
+        drawn = np.random.default_rng(run).integers(0, by_people.shape[1], 5 * labelled)
+        few, more = drawn[:labelled], drawn[labelled:]
+        for judge, system in np.ndindex(*held.shape):
+            y, f = by_people[system], by_judges[judge, system]
+            found = powered_mean(y[few], f[few], f[more], drawn_at_random=True)
+            held[judge, system] += found.low <= y.mean() <= found.high
+            alone[judge, system] += found.people_low <= y.mean() <= found.people_high
+            length[judge, system] += found.high - found.low
+            people[judge, system] += found.people_high - found.people_low
+    return {
+        "held": round(float(held.mean() / runs), 4),
+        "people_held": round(float(alone.mean() / runs), 4),
+        "worst_judge": round(float(held.mean(axis=1).min() / runs), 4),
+        "length": round(float(length.sum() / people.sum()), 3),
+        "shortest_judge": round(float((length.sum(axis=1) / people.sum(axis=1)).min()), 3),
+    }
+
+
+def summeval() -> tuple[list[str], list[Scores]]:
+    """Return the assessors of SummEval, experts first, and their grades by text and criterion."""
+    rows = read("summeval-grades")
+    names = sorted({row["assessor"] for row in rows}, key=lambda name: (name[0] != "e", name))
+    tables: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(
+        lambda: defaultdict(dict)
+    )
+    for row in rows:
+        tables[row["query"], row["criterion"]][row["document"]][row["assessor"]] = float(
+            row["grade"]
+        )
+    queries = sorted({query for query, _ in tables})
+    found = []
+    for (query, _), documents in sorted(tables.items()):
+        values = [
+            [documents[each].get(name, np.nan) for each in sorted(documents)] for name in names
+        ]
+        found.append(Scores(queries.index(query), np.arange(len(names)), np.array(values)))
+    return names, found
+
+
+def alternative_lines(runs: int) -> Iterator[dict[str, object]]:
+    for name, design in DESIGNS.items():
+        for queries in (8, 15, 30):
+            yield {"design": name, "queries": queries, **false_approvals(design, queries, runs)}
+
+
+def powered_lines(runs: int) -> Iterator[dict[str, object]]:
+    for shape in ("normal", "ndcg"):
+        for correlation in (0.0, 0.3, 0.7, 0.9):
+            for labelled in (10, 20, 50):
+                about = {"shape": shape, "correlation": correlation, "labelled": labelled}
+                yield {**about, **coverage(shape, correlation, labelled, runs)}
+
+
+def effect_lines(runs: int) -> Iterator[dict[str, object]]:
+    for queries, per_query in ((5, 20), (10, 10), (20, 5), (50, 2)):
+        for effect, spread in (("side", 0.0), ("length", 0.15)):
+            about = {"effect": effect, "queries": queries, "answers": queries * per_query}
+            shares = (0.5, 0.6, 0.7, 0.8)
+            yield {
+                **about,
+                **{f"{s}": flagged(queries, per_query, s, spread, runs) for s in shares},
+            }
+
+
+def judge_lines(runs: int) -> Iterator[dict[str, object]]:
+    for labelled in (10, 20):
+        for paired in (False, True):
+            about = {"labelled": labelled, "value": "difference" if paired else "mean"}
+            yield {**about, **judge_coverage(labelled, runs, paired=paired)}
+
+
+def summary_lines(_runs: int) -> Iterator[dict[str, object]]:
+    names, grades = summeval()
+    for machine in range(3, len(names)):
+        for epsilon in (0.1, 0.2):
+            found = alternative_annotator_test(
+                grades, machine, range(3), align="near", epsilon=epsilon
+            )
+            yield {
+                "machine": names[machine],
+                "epsilon": epsilon,
+                "winning_rate": round(found.winning_rate, 3),
+                "advantage_probability": round(found.advantage_probability, 3),
+                "approved": found.approved,
+            }
+
+
+PARTS = {
+    "alternative": (alternative_lines, 2000),
+    "powered": (powered_lines, 2000),
+    "effects": (effect_lines, 2000),
+    "judges": (judge_lines, 200),
+    "summaries": (summary_lines, 1),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure the statistics about machine assessors.")
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--runs", type=int)
+    chosen = parser.parse_args()
+    lines, usual = PARTS[chosen.part]
+    for line in lines(chosen.runs or usual):
+        print(json.dumps(line), flush=True)
+
+
+if __name__ == "__main__":
+    main()

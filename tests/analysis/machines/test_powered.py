@@ -1,0 +1,146 @@
+"""Prediction-powered means: formulas, coverage and length of intervals, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from bench.machines import DATA, coverage, judge_coverage
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.machines import powered_mean, powered_systems
+from topkapi.analysis.typing import FloatArray
+
+
+def drawn(
+    n: int = 12, more: int = 60, *, slope: float = 0.8, seed: int = 0
+) -> tuple[FloatArray, ...]:
+    rng = np.random.default_rng(seed)
+    f = rng.normal(size=n + more)
+    return slope * f[:n] + 0.5 * rng.normal(size=n) + 3, f[:n], f[n:]
+
+
+def test_the_estimate_is_that_of_the_tuned_formula() -> None:
+    y, f, others = drawn()
+    found = powered_mean(y, f, others, drawn_at_random=True)
+    weight = np.cov(y, f)[0, 1] / (1 + 12 / 60) / f.var(ddof=1)
+    assert 0 < weight < 1
+    assert found.weight == pytest.approx(weight)
+    assert found.value == pytest.approx(y.mean() - weight * (f.mean() - others.mean()))
+    assert found.correlation == pytest.approx(np.corrcoef(y, f)[0, 1])
+    alone = stats.ttest_1samp(y, 0).confidence_interval(0.95)
+    assert (found.people_low, found.people_high) == pytest.approx((alone.low, alone.high))
+    assert found.high - found.low < 0.75 * (found.people_high - found.people_low)
+
+
+def test_the_error_is_that_of_regression_in_double_samples() -> None:
+    y, f, others = drawn()
+    found = powered_mean(y, f, others, drawn_at_random=True)
+    line = stats.linregress(f, y)
+    every = np.concatenate([f, others])
+    residual = y - line.intercept - line.slope * f
+    noise = (residual**2).sum() / 10
+    of_mean = noise / 12 + line.stderr**2 * (every.mean() - f.mean()) ** 2
+    of_machine = (line.slope**2 - line.stderr**2) * every.var(ddof=1) / 72
+    freedom = 10 * (of_mean + of_machine) ** 2 / (of_mean**2 + of_machine**2)
+    half = stats.t.ppf(0.975, freedom) * np.sqrt(of_mean + of_machine)
+    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
+
+
+def test_a_machine_that_contradicts_people_is_ignored() -> None:
+    y, f, others = drawn(slope=-0.8)
+    found = powered_mean(y, f, others, drawn_at_random=True)
+    assert found.weight == 0
+    alone = (found.people_value, found.people_low, found.people_high)
+    assert (found.value, found.low, found.high) == pytest.approx(alone)
+
+
+def test_the_weight_is_at_most_one() -> None:
+    y, f, others = drawn(slope=3.0)
+    found = powered_mean(y, f, others, drawn_at_random=True)
+    assert found.weight == 1
+    assert found.value == pytest.approx((y - f).mean() + others.mean())
+    variance = (y - f).var(ddof=1) / 12 + others.var(ddof=1) / 60
+    welch = stats.ttest_ind(y - f, -others, equal_var=False)  # degrees of freedom of this sum
+    half = stats.t.ppf(0.975, welch.df) * np.sqrt(variance)
+    assert found.high - found.value == pytest.approx(half)
+
+
+@given(
+    st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=5, max_size=12),
+    st.lists(st.floats(0, 1), min_size=2, max_size=20),
+)
+def test_any_scores_have_an_interval_around_the_estimate(
+    labelled: list[tuple[float, float]], others: list[float]
+) -> None:
+    y, f = np.array(labelled).T
+    found = powered_mean(y, f, others, drawn_at_random=True)
+    assert found.low <= found.value <= found.high
+    assert 0 <= found.weight <= 1
+    assert -1.001 <= found.correlation <= 1.001
+
+
+@pytest.mark.parametrize(
+    ("correlation", "labelled", "longest"),
+    [(0.7, 10, 0.82), (0.7, 20, 0.8), (0.7, 50, 0.8), (0.0, 10, 1.05), (0.0, 20, 1.05)],
+)
+def test_intervals_hold_the_mean_and_are_short(
+    correlation: float, labelled: int, longest: float
+) -> None:
+    found = coverage("normal", correlation, labelled, 1000)
+    assert 0.93 <= found["held"] <= 0.97
+    assert found["length"] <= longest
+
+
+@pytest.mark.skipif(not DATA.exists(), reason="the shared files of people and machines are absent")
+def test_intervals_hold_the_mean_of_real_judges() -> None:
+    assert judge_coverage(10, 10, paired=False)["held"] >= 0.92
+
+
+def test_queries_that_were_not_drawn_are_refused() -> None:
+    with pytest.raises(BadData, match="draw queries at random"):
+        powered_mean(*drawn(), drawn_at_random=False)
+    with pytest.raises(BadData, match="draw queries at random"):
+        powered_systems({"a": {}}, {"a": {}}, drawn_at_random=False)
+
+
+@pytest.mark.parametrize(
+    ("people", "machine", "others", "message"),
+    [
+        ([1.0] * 4, [1.0] * 4, [1.0] * 9, "4 queries judged by people"),
+        ([1.0] * 6, [1.0] * 6, [1.0], "1 by the machine alone"),
+        ([1.0] * 6, [1.0] * 5, [1.0] * 9, "not of the same queries"),
+        ([1.0] * 6, [1.0] * 6, [float("nan")] * 9, "not a finite number"),
+    ],
+)
+def test_values_that_cannot_be_used_are_refused(
+    people: list[float], machine: list[float], others: list[float], message: str
+) -> None:
+    with pytest.raises(BadData, match=message):
+        powered_mean(people, machine, others, drawn_at_random=True)
+
+
+def test_systems_are_compared_by_query() -> None:
+    rng = np.random.default_rng(2)
+    hard = rng.normal(size=50)
+    machine = {
+        name: {f"q{i}": float(hard[i] + gain + 0.1 * rng.normal()) for i in range(50)}
+        for name, gain in (("a", 0.0), ("b", 0.3), ("c", 0.1))
+    }
+    people = {
+        name: {f"q{i}": each[f"q{i}"] + 0.1 * float(rng.normal()) for i in range(10)}
+        for name, each in machine.items()
+    }
+    found = powered_systems(people, machine, drawn_at_random=True, baseline="a")
+    assert [each.system for each in found] == ["b", "c", "a"]
+    best, _, last = found
+    assert last.difference is None
+    assert best.difference is not None
+    assert 0 < best.difference.low < 0.3 < best.difference.high
+    assert best.mean.high - best.mean.low > 2 * (best.difference.high - best.difference.low)
+    assert (best.mean.labelled, best.mean.machine_only) == (10, 40)
+    del machine["b"]["q3"]
+    with pytest.raises(BadData, match="b: its queries are not those of a"):
+        powered_systems(people, machine, drawn_at_random=True)
+    with pytest.raises(BadData, match="no system 'x' to compare with: a, b, c"):
+        powered_systems(people, machine, drawn_at_random=True, baseline="x")
