@@ -3,7 +3,7 @@
 ``alternative_annotator_test`` compares a machine with each person, ``certificate`` records the
 result. ``powered_mean`` and ``powered_systems`` score systems from few queries of people and many
 of a machine. ``side_effects``, ``length_effects`` and ``length_board`` show biases,
-``agreement_by_kind`` who agrees with whom. ``docs/machine-statistics.md`` has the measured error rates.
+``agreement_by_kind`` who agrees with whom. ``docs/machine-statistics.md`` has error rates.
 """
 
 from topkapi.analysis.machines.alternative import (
