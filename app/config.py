@@ -92,6 +92,9 @@ class Settings(BaseSettings):
     dask: str = Field(
         "", description="Dask scheduler that background jobs compute on, such as tcp://host:8786."
     )
+    model_endpoint: str = Field(
+        "", description="Endpoint of the model that administrators may let judge, for that key."
+    )
     model_key: SecretStr = Field(
         SecretStr(""), description="Key of the endpoint whose model judges as a machine."
     )

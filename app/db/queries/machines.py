@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from sqlalchemy import ColumnElement, func, select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, undefer
 
 from topkapi.app.db.models import Assignment, Job, MachineCall, MachinePrompt, Query, User
 from topkapi.app.domain.enums import Tool
@@ -46,6 +46,13 @@ def queries_without(session: Session, study_id: int, user_id: int, tool: Tool) -
     mine = select(Assignment.query_id).where(Assignment.user_id == user_id, Assignment.tool == tool)
     statement = select(Query.id).where(Query.study_id == study_id, Query.id.not_in(mine))
     return session.scalars(statement.order_by(Query.position)).all()
+
+
+def runs_of_study(session: Session, study_id: int, limit: int) -> Sequence[Job]:
+    """Return the latest runs of machines, with their results."""
+    statement = select(Job).where(Job.study_id == study_id, Job.kind == "judge")
+    latest = statement.order_by(Job.id.desc()).limit(limit)
+    return session.scalars(latest.options(undefer(Job.result))).all()
 
 
 def call_of_key(session: Session, key: str) -> MachineCall | None:

@@ -31,14 +31,23 @@ def machine_named(session: Session, name: str, *, actor_id: int | None = None) -
 
 
 def give_work(
-    session: Session, study: Study, machine: User, tools: tuple[Tool, ...], *, actor_id: int | None
+    session: Session,
+    study: Study,
+    machine: User,
+    tools: tuple[Tool, ...],
+    *,
+    most: int | None = None,
 ) -> int:
-    """Assign every query of the study that the machine has not; return how many were assigned."""
+    """Assign every query of the study that the machine has not, of each tool ``most`` at most.
+
+    Returns how many were left out.
+    """
+    missing = {tool: queries.queries_without(session, study.id, machine.id, tool) for tool in tools}
     wanted = [
         AssignmentSpec(machine.id, query, tool, 0)
-        for tool in tools
-        for query in queries.queries_without(session, study.id, machine.id, tool)
+        for tool, found in missing.items()
+        for query in found[:most]
     ]
     if wanted:
-        rotation.assign(session, study, wanted, actor_id=actor_id)
-    return len(wanted)
+        rotation.assign(session, study, wanted)
+    return sum(map(len, missing.values())) - len(wanted)

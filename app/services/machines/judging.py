@@ -16,6 +16,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries import machines as queries
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.machines.orders import Orders
 from topkapi.app.domain.machines.prompts import Page
 from topkapi.app.domain.machines.replies import ReplyForm
 from topkapi.app.services.judging import labeling
@@ -112,7 +113,7 @@ def _prepared(sessions: Sessions, slug: str, terms: Terms) -> RunWork:
     with sessions.write.begin() as session:
         study = required_study(session, slug)
         machine = machine_named(session, terms.assessor)
-        give_work(session, study, machine, terms.tools, actor_id=None)
+        give_work(session, study, machine, terms.tools)
         rows = queries.open_work(session, study.id, machine.id, terms.tools)
         form = queries.form_of(session, machine.id, terms.model)
         return RunWork(
@@ -220,29 +221,31 @@ class Estimate:
 
 
 _CHARS_PER_TOKEN, _REPLY_TOKENS = 4, 20
+_SAMPLED = 20  # new queries of each tool; an estimate must not take long
 
 
 def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
-    """Estimate a run; the session is to be rolled back: it gives the machine its work."""
+    """Estimate a run; the session is to be rolled back: it gives the machine some work."""
     machine = machine_named(session, terms.assessor)
-    give_work(session, study, machine, terms.tools, actor_id=None)
-    live, texts = LiveSessions(), PageTexts()
+    left_out = give_work(session, study, machine, terms.tools, most=_SAMPLED)
     rows = queries.open_work(session, study.id, machine.id, terms.tools)
+    sampled = rows[-_SAMPLED * len(terms.tools) :]
+    scale = (len(rows) + left_out) / len(sampled) if sampled else 0
+    live, texts = LiveSessions(), PageTexts()
     questions = requests = chars = 0
-    for row in rows:
+    for row in sampled:
         state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=machine.id)
         left = state.progress.expected_left
-        times = 1 if row.tool is Tool.GRADES or terms.orders.value == "one" else 2
+        times = 1 if row.tool is Tool.GRADES or terms.orders is Orders.ONE else 2
         shown = [state.documents[number].content_hash for number in state.state.shown]
         pages = sum(len(text) for text in texts.of(session, shown).values())
-        prompt = prompt_of(session, study.id, row.tool)
+        fixed = len(prompt_of(session, study.id, row.tool).text) + len(study.guidelines)
         questions, requests = questions + left, requests + times * left
-        chars += (
-            times * left * (len(prompt.text) + len(study.guidelines) + min(pages, terms.most_chars))
-        )
-    tokens = chars // _CHARS_PER_TOKEN, requests * _REPLY_TOKENS
+        chars += times * left * (fixed + min(pages, terms.most_chars))
+    requests = round(scale * requests)
+    tokens = round(scale * chars) // _CHARS_PER_TOKEN, requests * _REPLY_TOKENS
     cost = Prices(terms.price_in, terms.price_out).cost(*tokens)
-    return Estimate(len(rows), questions, requests, *tokens, cost)
+    return Estimate(len(rows) + left_out, round(scale * questions), requests, *tokens, cost)
 
 
 def refuse_over_cap(found: Estimate, terms: Terms) -> None:

@@ -35,7 +35,7 @@ from topkapi.app.web.studies.pages import study_head
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Model = Annotated[str, Path(max_length=50)]
 _MOST_JOBS = 20
-_TABS = {"models": "models", "labels": "systems"}
+_TABS = {"models": "models", "labels": "systems", "judge": "machines"}
 
 
 @router.get("/models")
@@ -201,7 +201,8 @@ def _to_job(request: Request, slug: str, job_id: int) -> Response:
 
 
 def _result_url(request: Request, slug: str, kind: str) -> str:
-    if kind == "labels":
-        return str(request.app.url_path_for("get_systems", slug=slug))
+    if kind in ("labels", "judge"):
+        page = "get_systems" if kind == "labels" else "get_machines"
+        return str(request.app.url_path_for(page, slug=slug))
     shown = "?confidence=true#confidence" if kind == "confidence" else ""
     return f"{request.app.url_path_for('get_report', slug=slug)}{shown}"

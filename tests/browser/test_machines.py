@@ -1,0 +1,85 @@
+"""An administrator starts a machine, watches it, stops it and continues it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.assigned_work import Site
+from tests.browser.looks import assert_accessible, flaws, schemes, widths
+from tests.chat_endpoint import ChatEndpoint, Fault, serving_chat
+from tests.factories import make_user
+from tests.live import FORKER, serving
+from tests.ranked import make_ranked_study
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.enums import Role
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_machine_is_started_watched_stopped_and_continued(
+    sessions: Sessions,
+    database_url: str,
+    tmp_path: Path,
+    context: BrowserContext,
+    snapshot: Callable[[Page, str], None],
+) -> None:
+    with sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN)
+        make_ranked_study(session, slug="ranked", queries=2, documents=6)
+    endpoint = ChatEndpoint(faults=lambda _number: Fault(503) if stuck else None)
+    stuck: list[bool] = []
+    with serving_chat(endpoint):
+        settings = {"model_endpoint": endpoint.address, "model_key": endpoint.key}
+        with serving(database_url, tmp_path, start=FORKER.start, work=True, **settings) as server:
+            site = Site(server, sessions)
+            context.add_cookies([site.cookie(user)])
+            page = context.new_page()
+            page.goto(f"{server.url}/studies/ranked/machines")
+            page.get_by_label("Model at").fill("fake")
+            page.get_by_label("Price of a million tokens sent").fill("2")
+            page.get_by_label("Price of a million tokens received").fill("8")
+            page.get_by_label("The run may cost at most").fill("0.000001")
+            page.keyboard.press("Tab")
+            page.get_by_role("button", name="Estimate").click()
+            expect(page.get_by_role("status")).to_contain_text("2 queries, about ")
+            assert_accessible(page)
+            page.get_by_role("button", name="Start").click()
+            expect(page.get_by_role("alert")).to_contain_text("it may cost 0.00")
+            assert endpoint.requests == 0
+            expect(page.get_by_label("Model at")).to_have_value("fake")
+            page.get_by_label("The run may cost at most").fill("")
+
+            page.get_by_text("T1 pairs, built in").click()
+            prompt = page.get_by_label("Prompt for T1 pairs")
+            prompt.fill(prompt.input_value() + "Think before you reply.\n")
+            for width in widths(page):
+                for scheme in schemes(page):
+                    assert flaws(page) == [], (width, scheme)
+            snapshot(page, "machines")
+            page.get_by_role("button", name="Save as a new version").first.click()
+            expect(page.get_by_text("T1 pairs, version 1")).to_be_visible()
+
+            stuck.append(True)
+            start(page)
+            expect(page.get_by_role("heading", name="Running")).to_be_visible()
+            page.get_by_role("button", name="Stop").click()
+            stuck.clear()
+            expect(page.get_by_text("The job was stopped.")).to_be_visible()
+            expect(page.get_by_text("Its answers are kept")).to_be_visible()
+
+            page.goto(f"{server.url}/studies/ranked/machines")
+            start(page)
+            runs = page.get_by_role("region", name="Runs")  # the page goes there by itself
+            expect(runs.get_by_role("row").nth(1)).to_contain_text("done")
+            expect(runs.get_by_role("row").nth(2)).to_contain_text("stopped")
+            assert_accessible(page)
+    assert max(endpoint.paid.values()) == 1
+    assert all("Think before you reply." in each for each in endpoint.prompts[1:])
+    assert endpoint.key not in server.log.read_text()
+
+
+def start(page: Page) -> None:
+    page.get_by_label("Model at").fill("fake")
+    page.get_by_role("button", name="Start").click()
