@@ -31,8 +31,14 @@ def test_a_machine_is_started_watched_stopped_and_continued(
     endpoint = ChatEndpoint(faults=lambda _number: Fault(503) if stuck else None)
     stuck: list[bool] = []
     with serving_chat(endpoint):
-        settings = {"model_endpoint": endpoint.address, "model_key": endpoint.key}
-        with serving(database_url, tmp_path, start=FORKER.start, work=True, **settings) as server:
+        with serving(
+            database_url,
+            tmp_path,
+            start=FORKER.start,
+            work=True,
+            model_endpoint=endpoint.address,
+            model_key=endpoint.key,
+        ) as server:
             site = Site(server, sessions)
             context.add_cookies([site.cookie(user)])
             page = context.new_page()
