@@ -30,57 +30,59 @@ def test_a_machine_is_started_watched_stopped_and_continued(
         make_ranked_study(session, slug="ranked", queries=2, documents=6)
     endpoint = ChatEndpoint(faults=lambda _number: Fault(503) if stuck else None)
     stuck: list[bool] = []
-    with serving_chat(endpoint):
-        with serving(
+    with (
+        serving_chat(endpoint),
+        serving(
             database_url,
             tmp_path,
             start=FORKER.start,
             work=True,
             model_endpoint=endpoint.address,
             model_key=endpoint.key,
-        ) as server:
-            site = Site(server, sessions)
-            context.add_cookies([site.cookie(user)])
-            page = context.new_page()
-            page.goto(f"{server.url}/studies/ranked/machines")
-            page.get_by_label("Model at").fill("fake")
-            page.get_by_label("Price of a million tokens sent").fill("2")
-            page.get_by_label("Price of a million tokens received").fill("8")
-            page.get_by_label("The run may cost at most").fill("0.000001")
-            page.keyboard.press("Tab")
-            page.get_by_role("button", name="Estimate").click()
-            expect(page.get_by_role("status")).to_contain_text("2 queries, about ")
-            assert_accessible(page)
-            page.get_by_role("button", name="Start").click()
-            expect(page.get_by_role("alert")).to_contain_text("it may cost 0.00")
-            assert endpoint.requests == 0
-            expect(page.get_by_label("Model at")).to_have_value("fake")
-            page.get_by_label("The run may cost at most").fill("")
+        ) as server,
+    ):
+        site = Site(server, sessions)
+        context.add_cookies([site.cookie(user)])
+        page = context.new_page()
+        page.goto(f"{server.url}/studies/ranked/machines")
+        page.get_by_label("Model at").fill("fake")
+        page.get_by_label("Price of a million tokens sent").fill("2")
+        page.get_by_label("Price of a million tokens received").fill("8")
+        page.get_by_label("The run may cost at most").fill("0.000001")
+        page.keyboard.press("Tab")
+        page.get_by_role("button", name="Estimate").click()
+        expect(page.get_by_role("status")).to_contain_text("2 queries, about ")
+        assert_accessible(page)
+        page.get_by_role("button", name="Start").click()
+        expect(page.get_by_role("alert")).to_contain_text("it may cost 0.00")
+        assert endpoint.requests == 0
+        expect(page.get_by_label("Model at")).to_have_value("fake")
+        page.get_by_label("The run may cost at most").fill("")
 
-            page.get_by_text("T1 pairs, built in").click()
-            prompt = page.get_by_label("Prompt for T1 pairs")
-            prompt.fill(prompt.input_value() + "Think before you reply.\n")
-            for width in widths(page):
-                for scheme in schemes(page):
-                    assert flaws(page) == [], (width, scheme)
-            snapshot(page, "machines")
-            page.get_by_role("button", name="Save as a new version").first.click()
-            expect(page.get_by_text("T1 pairs, version 1")).to_be_visible()
+        page.get_by_text("T1 pairs, built in").click()
+        prompt = page.get_by_label("Prompt for T1 pairs")
+        prompt.fill(prompt.input_value() + "Think before you reply.\n")
+        for width in widths(page):
+            for scheme in schemes(page):
+                assert flaws(page) == [], (width, scheme)
+        snapshot(page, "machines")
+        page.get_by_role("button", name="Save as a new version").first.click()
+        expect(page.get_by_text("T1 pairs, version 1")).to_be_visible()
 
-            stuck.append(True)
-            start(page)
-            expect(page.get_by_role("heading", name="Running")).to_be_visible()
-            page.get_by_role("button", name="Stop").click()
-            stuck.clear()
-            expect(page.get_by_text("The job was stopped.")).to_be_visible()
-            expect(page.get_by_text("Its answers are kept")).to_be_visible()
+        stuck.append(True)
+        start(page)
+        expect(page.get_by_role("heading", name="Running")).to_be_visible()
+        page.get_by_role("button", name="Stop").click()
+        stuck.clear()
+        expect(page.get_by_text("The job was stopped.")).to_be_visible()
+        expect(page.get_by_text("Its answers are kept")).to_be_visible()
 
-            page.goto(f"{server.url}/studies/ranked/machines")
-            start(page)
-            runs = page.get_by_role("region", name="Runs")  # the page goes there by itself
-            expect(runs.get_by_role("row").nth(1)).to_contain_text("done")
-            expect(runs.get_by_role("row").nth(2)).to_contain_text("stopped")
-            assert_accessible(page)
+        page.goto(f"{server.url}/studies/ranked/machines")
+        start(page)
+        runs = page.get_by_role("region", name="Runs")  # the page goes there by itself
+        expect(runs.get_by_role("row").nth(1)).to_contain_text("done")
+        expect(runs.get_by_role("row").nth(2)).to_contain_text("stopped")
+        assert_accessible(page)
     assert max(endpoint.paid.values()) == 1
     assert all("Think before you reply." in each for each in endpoint.prompts[1:])
     assert endpoint.key not in server.log.read_text()
