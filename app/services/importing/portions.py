@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import select
@@ -17,6 +17,7 @@ from topkapi.app.services.importing.staging import Row
 from topkapi.app.services.importing.writing import lock_imports, new_contents
 
 _MOST_PAUSE = 0.25  # seconds
+_PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds between tries to remove what an import left
 _log = logging.getLogger("topkapi.imports")
 
 
@@ -65,6 +66,23 @@ def index_in_portions(sessions: Sessions) -> None:
         for first, last in ranges:
             with in_portion(sessions) as session:
                 index_documents(session, first=first, last=last)
+
+
+def remove_unfinished(sessions: Sessions, slug: str, written: Sequence[str]) -> None:
+    """Remove what an import wrote; a database that restarts is waited for.
+
+    What remains in the end is not shown, and the next start of a server removes it.
+    """
+    for pause in _PAUSES:
+        try:
+            with sessions.write.begin() as session:
+                drop_unfinished(session, slug)
+                drop_unused(session, written)
+        except OperationalError:
+            _log.warning("what is left of an import could not be removed yet")
+            time.sleep(pause)
+        else:
+            return
 
 
 def finish_interrupted(sessions: Sessions) -> None:

@@ -15,7 +15,6 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.db.queries.studies.studies import study_of_slug
-from topkapi.app.db.queries.studies.study_tables import drop_unfinished, drop_unused
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
@@ -35,6 +34,7 @@ from topkapi.app.services.importing.portions import (
     in_portion,
     in_portions,
     index_in_portions,
+    remove_unfinished,
 )
 from topkapi.app.services.importing.problems import Problems, counted
 from topkapi.app.services.importing.sources.folders import Source
@@ -192,9 +192,7 @@ def import_and_commit(
             unfinished = study_of_slug(session, slug)
             report = _store_rows(session, checked, again, staging, actor_id, unfinished)
     except BaseException:
-        with sessions.write.begin() as session:
-            drop_unfinished(session, slug)
-            drop_unused(session, written)
+        remove_unfinished(sessions, slug, written)
         raise
     index_in_portions(sessions)
     return report

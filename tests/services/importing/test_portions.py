@@ -1,9 +1,11 @@
 """Assessors answer while a study is imported, and nothing of it shows until all of it does."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import func, select
+from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from tests.factories import make_study
@@ -15,12 +17,14 @@ from topkapi.app.db.models import AuditEvent, Content, Document, Study
 from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.db.queries.progress import open_studies
 from topkapi.app.db.queries.studies import studies
+from topkapi.app.db.queries.studies.study_tables import drop_unfinished
 from topkapi.app.db.search import index_documents, matching_documents
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
 from topkapi.app.services.importing import (
     import_and_commit,
     open_source,
+    portions,
     service,
     staging,
     writing,
@@ -141,6 +145,30 @@ def test_rows_that_were_written_before_a_failure_are_removed(
     with (
         open_source(small_study(tmp_path / "study")) as source,
         pytest.raises(KeyboardInterrupt),
+    ):
+        import_and_commit(sessions, source)
+    assert (count(sessions, Study), count(sessions, Content)) == (0, 0)
+
+
+def test_rows_are_removed_when_a_restarted_database_is_there_again(
+    sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fails = [OperationalError("", {}, Exception("the database restarts"))] * 3
+
+    def removed(*arguments: Any) -> None:
+        if fails:
+            raise fails.pop()
+        drop_unfinished(*arguments)
+
+    def failing(*_arguments: Any) -> None:
+        raise OperationalError("", {}, Exception("the connection was closed"))
+
+    monkeypatch.setattr(portions, "drop_unfinished", removed)
+    monkeypatch.setattr(portions, "_PAUSES", (0.0,) * 4)
+    monkeypatch.setattr(service, "_store_rows", failing)
+    with (
+        open_source(small_study(tmp_path / "study")) as source,
+        pytest.raises(OperationalError, match="connection was closed"),
     ):
         import_and_commit(sessions, source)
     assert (count(sessions, Study), count(sessions, Content)) == (0, 0)
