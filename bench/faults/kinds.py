@@ -109,7 +109,7 @@ def kinds_for(world: World) -> dict[str, Fault]:
     }
     if world.workers > 1:
         found["kill worker"] = kill_worker
-    if world.is_sqlite or world.cluster is not None:
+    if (world.is_sqlite or world.cluster is not None) and world.can_fill_disk():
         found["disk full"] = disk_full
     if not world.is_sqlite:
         found["terminate backends"] = terminate

@@ -139,6 +139,16 @@ class World:
         engine.dispose()
         return found
 
+    def can_fill_disk(self) -> bool:
+        """Return whether this user may limit the files of the processes that write."""
+        if self.is_sqlite:
+            return True
+        try:
+            _limit_files(self._backends()[0], psutil.RLIM_INFINITY)
+        except (psutil.AccessDenied, IndexError):
+            return False
+        return True
+
     async def fill_disk(self, seconds: float) -> None:
         """Prevent files of the server, or of PostgreSQL, from growing for a while.
 
