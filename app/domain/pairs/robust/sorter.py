@@ -34,7 +34,8 @@ REFRESHED_SHARE = 4  # one document in this many, if that is more
 SNAPSHOT_BYTES = 160_000  # for snapshots before the last steps, so that undo needs no replay
 MAX_SNAPSHOTS = 4
 _BYTES_PER_DOCUMENT = 1200  # approximate size of a document's opponents
-_START, _STEP, _END, _WEIGH, _OTHERS = range(5)  # purposes of random numbers
+EVIDENCE_SWEEPS = 3  # of all documents between two samples, and samples
+_START, _STEP, _END, _WEIGH, _OTHERS, _LEARN = range(6)  # purposes of random numbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,8 +179,16 @@ class RobustSorter:
             posterior.restore(chains)
 
     def evidence(self, person: int = 0) -> FloatArray:
-        """Return how well each error model explains the answers of a person."""
-        return evidence(self._posterior, person)
+        """Return how well each error model explains a person's answers; the state stays."""
+        posterior, states = self._posterior, self._streams(_LEARN, self._chains)
+        chains, found = posterior.saved(), []
+        for _ in range(EVIDENCE_SWEEPS):
+            for _ in range(EVIDENCE_SWEEPS):
+                posterior.move(posterior.living, states)
+                posterior.move_models(states)
+            found.append(evidence(posterior, person))
+        posterior.restore(chains)
+        return np.asarray(np.mean(found, axis=0))
 
     def fork(self) -> "RobustSorter":
         """Return an independent copy in the same state."""
