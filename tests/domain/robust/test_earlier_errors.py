@@ -20,6 +20,7 @@ models = st.tuples(
     st.tuples(variances, variances, variances, variances),
 )
 PRIOR: ErrorModel = ((-2.0, -1.0), (4.0, 4.0))
+STUDY_PRIOR: ErrorModel = ((-4.0, -1.3, -0.6, 1.0, 0.0), (20.0, 20.0, 40.0, 50.0, 16.0))
 
 
 @given(found=st.lists(models, min_size=1, max_size=6))
@@ -48,12 +49,13 @@ def test_only_a_finished_step_with_a_learned_model_informs() -> None:
     assert error_model_in({"after": 2, "pair": [1, 2]}) is None
 
 
-def test_the_prior_is_stored_with_the_question_and_recalled() -> None:
+@pytest.mark.parametrize("prior", [PRIOR, STUDY_PRIOR], ids=["person", "study"])
+def test_the_prior_is_stored_with_the_question_and_recalled(prior: ErrorModel) -> None:
     plan = Plan(tuple(range(8)), 3, "robust", 2, budget=9, seed="p")
     person = truthful({item: float(item) for item in plan.order})
     session = PairSession(plan)
     assert session.awaits_prior
-    session.use_prior(PRIOR)
+    session.use_prior(prior)
     log = []
     for _ in range(4):
         assert answer_once(session, person)
@@ -61,7 +63,7 @@ def test_the_prior_is_stored_with_the_question_and_recalled() -> None:
         log.append(session.last)
     offered = session.pending_question
     assert offered is not None
-    assert offered["prior"] == [PRIOR[0], PRIOR[1]]
+    assert offered["prior"] == [prior[0], prior[1]]
     resumed = PairSession(plan, log, offered)
     assert not resumed.awaits_prior
     for each in (session, resumed):

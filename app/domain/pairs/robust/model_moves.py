@@ -62,8 +62,6 @@ def _log_prior(model: Reals, prior: Reals, ties: bool) -> float:
 @compiled
 def _log_alike(models: Reals, person: int, width: float, precision: float) -> float:
     """Return the log density of the widths of all people, if that of ``person`` is ``width``."""
-    if precision == 0.0 or models.shape[0] == 1:
-        return 0.0
     total, squares = 0.0, 0.0
     for other in range(models.shape[0]):
         value = math.log(width if other == person else models[other, WIDTH])
@@ -174,10 +172,11 @@ def move_models(
                     after = before + log_likelihood(
                         proposed, normal, even, answers, start, end, tied[person], found
                     )
-                    alike = priors[person, WIDTH, 4]
-                    gain = _log_alike(models[c], person, proposed[WIDTH], alike)
-                    gain -= _log_alike(models[c], person, models[c, person, WIDTH], alike)
-                    if math.log(uniform(states, c)) < after - now[person] + gain:
+                    gain, alike = after - now[person], priors[person, WIDTH, 4]
+                    if people > 1 and alike > 0.0:
+                        gain += _log_alike(models[c], person, proposed[WIDTH], alike)
+                        gain -= _log_alike(models[c], person, models[c, person, WIDTH], alike)
+                    if math.log(uniform(states, c)) < gain:
                         models[c, person], now[person] = proposed, after
                 continue
             shift, total = 0.5 * step * quantile(uniform(states, c)), 0.0
