@@ -34,7 +34,7 @@ REFRESHED_SHARE = 4  # one document in this many, if that is more
 SNAPSHOT_BYTES = 160_000  # for snapshots before the last steps, so that undo needs no replay
 MAX_SNAPSHOTS = 4
 _BYTES_PER_DOCUMENT = 1200  # approximate size of a document's opponents
-EVIDENCE_SWEEPS = 3  # of all documents between two samples, and samples
+EVIDENCE_SWEEPS = 40  # of all documents; with few, chains look surer than answers make them
 _START, _STEP, _END, _WEIGH, _OTHERS, _LEARN = range(6)  # purposes of random numbers
 
 
@@ -182,11 +182,11 @@ class RobustSorter:
         """Return how well each error model explains a person's answers; the state stays."""
         posterior, states = self._posterior, self._streams(_LEARN, self._chains)
         chains, found = posterior.saved(), []
-        for _ in range(EVIDENCE_SWEEPS):
-            for _ in range(EVIDENCE_SWEEPS):
-                posterior.move(posterior.living, states)
-                posterior.move_models(states)
-            found.append(evidence(posterior, person))
+        for sweep in range(EVIDENCE_SWEEPS):
+            posterior.move(posterior.living, states)
+            posterior.move_models(states)
+            if sweep >= EVIDENCE_SWEEPS // 2 and sweep % 5 == 0:
+                found.append(evidence(posterior, person))
         posterior.restore(chains)
         return np.asarray(np.mean(found, axis=0))
 

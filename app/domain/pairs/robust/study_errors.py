@@ -33,7 +33,7 @@ USUAL: Final = ErrorPrior()
 CELLS: Final = len(LAPSES) * len(WIDTHS) * len(EVENNESSES)
 BETWEEN: Final = (0.05, 0.05, 0.0, 0.02, 0.05)  # variances of a person's parameters over queries
 STRANGERS: Final = 1.0  # people with general errors, counted beside those of the study
-ROUNDS: Final = 50
+ROUNDS: Final = 20
 
 
 def _grid() -> FloatArray:
@@ -140,15 +140,20 @@ def _total(found: Sequence[FloatArray]) -> FloatArray:
 
 
 def _posteriors(logs: Sequence[FloatArray], usual: FloatArray) -> list[FloatArray]:
-    """Return each person's distribution over the grid, under the most probable population."""
-    population = usual
-    shares: list[FloatArray] = []
+    """Return each person's distribution over the grid, given their own evidence and the others'.
+
+    Nobody is part of the population that they are measured by: evidence counts once.
+    """
+    shares = [_normalized(usual, each) for each in logs]
+    known = [bool(each.any()) for each in logs]
     for _ in range(ROUNDS):
-        shares = [_normalized(population, each) for each in logs]
-        known = [share for share, each in zip(shares, logs, strict=True) if each.any()]
-        population = (STRANGERS * usual + sum(known, np.zeros(usual.size))) / (
-            STRANGERS + len(known)
+        total = STRANGERS * usual + sum(
+            (share for share, own in zip(shares, known, strict=True) if own), np.zeros(usual.size)
         )
+        shares = [
+            _normalized(total - share if own else total, each)
+            for share, own, each in zip(shares, known, logs, strict=True)
+        ]
     return shares
 
 
