@@ -1,7 +1,7 @@
 """Machine assessors of a study: estimate a run, start it, watch it, and edit its prompts.
 
-Runs that begin here use the server's own endpoint and key: whoever may start one can neither read
-the key nor send it elsewhere.
+Runs that begin here use the server's own endpoint and key: an administrator can neither read the
+key nor send it elsewhere.
 """
 
 import json
@@ -34,7 +34,6 @@ from topkapi.app.web.studies.views import StudyHead
 
 router = APIRouter(prefix="/studies/{slug}/machines", include_in_schema=False)
 _MOST_RUNS = 20
-Typed = Annotated[str, Form(max_length=200)]
 
 
 class RunForm(BaseModel):
