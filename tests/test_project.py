@@ -107,3 +107,15 @@ def test_the_style_of_a_report_is_built_from_the_tokens() -> None:
     linked = ROOT / "analysis/report/page/tokens.css"
     assert linked.resolve() == tokens.resolve()
     assert stylesheet().startswith(tokens.read_text().rstrip())
+
+
+def test_no_line_of_a_template_is_long() -> None:
+    templates = [ROOT / name for name in tracked() if "templates/" in name]
+    lines = [
+        f"{path.relative_to(ROOT)}:{number}"
+        for path in templates
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if len(line) > 160
+    ]
+    assert len(templates) > 50
+    assert lines == []
