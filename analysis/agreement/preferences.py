@@ -166,8 +166,9 @@ def joined(one: QueryVotes, other: QueryVotes) -> QueryVotes:
 
     Examples
     --------
-    >>> a = Block(0, np.array([0]), np.array([0]), np.array([1]), np.array([[BETTER]], np.int8))
-    >>> b = Block(0, np.array([3]), np.array([0]), np.array([2]), np.array([[WORSE]], np.int8))
+    >>> better, worse = np.array([[BETTER]], np.int8), np.array([[WORSE]], np.int8)
+    >>> a = QueryVotes(0, np.array([0]), np.array([0]), np.array([1]), better)
+    >>> b = QueryVotes(0, np.array([3]), np.array([0]), np.array([2]), worse)
     >>> joined(a, b).votes.tolist()
     [[0, -1], [-1, 2]]
     """

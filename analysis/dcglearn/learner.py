@@ -35,8 +35,8 @@ class DCGLearn:
     Examples
     --------
     >>> left, right = np.array([[2, 0], [1, 0], [2, 1]]), np.array([[0, 2], [0, 1], [1, 2]])
-    >>> model = DCGLearn(c=100.0).fit(Preferences(left, right, np.array([1, 1, 1]), 3))
-    >>> model.predict(Preferences(np.array([[0, 1]]), np.array([[2, 0]]), np.array([0]), 3))
+    >>> model = DCGLearn(c=100.0).fit(ListPreferences(left, right, np.array([1, 1, 1]), 3))
+    >>> model.predict(ListPreferences(np.array([[0, 1]]), np.array([[2, 0]]), np.array([0]), 3))
     array([-1])
     """
 

@@ -35,7 +35,7 @@ class ListPreferences:
 
     Examples
     --------
-    >>> pairs = Preferences(np.array([[1, 0]]), np.array([[0, 1]]), np.array([1]), 2)
+    >>> pairs = ListPreferences(np.array([[1, 0]]), np.array([[0, 1]]), np.array([1]), 2)
     >>> pairs.differences
     array([[ 1., -1.]])
     """
@@ -77,7 +77,7 @@ class ListPreferences:
 
         -1 is a document without a grade.
 
-        >>> pairs = Preferences.of_lists([[1, -1, 2]], [[2]], [-1], n_grades=3, k=2)
+        >>> pairs = ListPreferences.of_lists([[1, -1, 2]], [[2]], [-1], n_grades=3, k=2)
         >>> pairs.left.tolist(), pairs.right.tolist(), pairs.ungraded, pairs.padded
         ([[1, 0]], [[2, 0]], 1, 1)
         """

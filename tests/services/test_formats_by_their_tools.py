@@ -86,7 +86,7 @@ def test_without_pyarrow_the_export_names_the_extra(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with (
         export_session(sessions) as session,
-        pytest.raises(Invalid, match=r"pip install topkapi\[parquet\]"),
+        pytest.raises(Invalid, match=r"pip install .pyarrow"),
     ):
         open_export(session, "tulips", "pairs.parquet")
 

@@ -28,8 +28,9 @@ _BREAKS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
 def json_lines(records: Iterable[Any]) -> Iterator[str]:
     r"""Yield one line per record, fields in their order, newline included.
 
-    >>> from topkapi.analysis.data.exports.preferences import Preference
-    >>> next(json_lines([Preference("tea", "Brew it.", "Buy it.", "q1", "d1", "d2", "a@b.c")]))[:40]
+    >>> from topkapi.analysis.data.exports.preferences import PreferencePair
+    >>> pair = PreferencePair("tea", "Brew it.", "Buy it.", "q1", "d1", "d2", "a@b.c")
+    >>> next(json_lines([pair]))[:40]
     '{"prompt": "tea", "chosen": "Brew it.", '
     """
     for record in records:

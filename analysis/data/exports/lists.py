@@ -29,7 +29,7 @@ class ListJudgment(InRound):
 def list_lines(records: Iterable[ListJudgment]) -> Iterator[str]:
     """Yield the lines of ``lists.jsonl``.
 
-    >>> answer = ListAnswer("q1", ("d1",), ("d2",), "left", "bm25", "lm", "ansa@here.example", 0, 9)
+    >>> answer = ListJudgment("q1", ("d1",), ("d2",), "left", "bm25", "lm", "ansa@b.c", 0, 9)
     >>> next(list_lines([answer]))[:62]
     '{"query": "q1", "left": ["d1"], "right": ["d2"], "answer": "le'
     """

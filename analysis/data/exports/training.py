@@ -9,7 +9,7 @@ from topkapi.analysis.data.exports.preferences import PreferencePair
 def triplet_lines(records: Iterable[PreferencePair]) -> Iterator[str]:
     r"""Yield triplets for sentence-transformers: anchor, positive, negative.
 
-    >>> list(triplet_lines([Preference("q?", "yes", "no", "q1", "d3", "d7", "ansa")]))
+    >>> list(triplet_lines([PreferencePair("q?", "yes", "no", "q1", "d3", "d7", "ansa")]))
     ['{"anchor": "q?", "positive": "yes", "negative": "no"}\n']
     """
     for each in records:

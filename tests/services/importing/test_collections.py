@@ -327,7 +327,7 @@ def test_parquet_without_its_reader_says_what_to_install(
     (tmp_path / "without" / "pyarrow.py").write_text("raise ImportError")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "without"))
     with (
-        pytest.raises(StudyRefused, match=r"looks like Parquet.*topkapi\[parquet\]") as refused,
+        pytest.raises(StudyRefused, match=r"looks like Parquet.*pip install .pyarrow") as refused,
         open_source(folder) as source,
     ):
         check_study(source)
