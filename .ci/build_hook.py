@@ -23,7 +23,7 @@ class BrowserAssets(BuildHookInterface[Any]):
         pinned = Path(self.root, ".ci/requirements-node.lock").read_text().split()
         return [word for word in pinned if "==" in word]
 
-    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:  # noqa: ARG002 (of the backend)
         """Fetch the assets if they are missing; say what to do if that is impossible."""
         if self._is_complete():
             return

@@ -58,7 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         failure = explain(error)
         for line in failure.lines(as_json="--json" in chosen):
-            print(line, file=sys.stderr)  # noqa: T201
+            print(line, file=sys.stderr)  # noqa: T201 (the last resort, without Typer)
         code = failure.exit_code
     sys.exit(code or 0)
 
@@ -108,7 +108,7 @@ def _completed() -> list[str]:
 class _WholeSummaries(TyperGroup):
     """A group whose help wraps the summaries of its commands instead of cutting them off."""
 
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (of Typer)
         """Write the commands with their whole summaries."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, each.help or "") for name, each in self.commands.items()])

@@ -25,7 +25,7 @@ class AtRandom:
     def __init__(self, random: Random) -> None:
         self._random = random
 
-    def prefer(self, pair: Pair) -> Preference:  # noqa: ARG002
+    def prefer(self, pair: Pair) -> Preference:  # noqa: ARG002 (others look at it)
         """Return one preference or the other."""
         return Preference.FIRST if self._random.random() < 0.5 else Preference.SECOND
 

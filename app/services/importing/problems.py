@@ -116,7 +116,10 @@ class Problems:
     ) -> None:
         """Add a problem; raise StudyRefused at the 20th."""
         line = location.line or None
-        self._found.append(Problem(location.file, line, field, problem, fix, kind))
+        self._take(Problem(location.file, line, field, problem, fix, kind))
+
+    def _take(self, problem: Problem) -> None:
+        self._found.append(problem)
         if len(self._found) == MOST_PROBLEMS:
             raise StudyRefused(tuple(self._found), more=True)
 
@@ -133,15 +136,8 @@ class Problems:
 class NullProblems(Problems):
     """Ignores problems, for a preview of lines that will be read and reported later."""
 
-    def add(
-        self,
-        location: Location,
-        field: str | None,
-        problem: str,
-        fix: str = "",
-        kind: Kind = Kind.OTHER,
-    ) -> None:
-        """Ignore the problem."""
+    def _take(self, problem: Problem) -> None:
+        pass
 
 
 def refusal(
