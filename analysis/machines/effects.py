@@ -6,7 +6,7 @@ were assigned at random. Longer pages can be better: compare a machine's share w
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -48,7 +48,7 @@ class AnswerEffect:
     """
 
     effect: Effect
-    assessor: int
+    assessor: int = field(metadata={"internal": True})  # reports have names
     answers: int
     queries: int
     share: float

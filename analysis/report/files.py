@@ -64,6 +64,10 @@ def csv_tables(report: Report) -> dict[str, list[Record]]:
     """Return flat tables by name: agreement, matrices, pairs, assessors, queries, ..."""
     confidence = report.confidence
     tables = {} if confidence is None else {"confidence": list(map(record_of, confidence.lists))}
+    for found in () if report.machines is None else report.machines.tools:
+        for name, rows in (("machine-effects", found.effects), ("machine-queries", found.queries)):
+            many = [flat({"tool": found.tool} | record_of(each)) for each in rows]
+            tables[name] = [*tables.get(name, []), *many]
     tools = report.tools
     return tables | {
         "agreement": [_row(tool, tool.agreement) for tool in tools],

@@ -229,7 +229,7 @@ def left_biased(prompt: str) -> str:
     [
         ({"orders": "both"}, {"tie"}),
         ({"orders": "both", "contradiction": "third"}, {"left", "right"}),
-        ({"orders": "one"}, {"left", "right"}),
+        ({"orders": "one"}, {"left"}),
     ],
 )
 def test_a_model_that_prefers_a_side_contradicts_itself_in_both_orders(

@@ -19,6 +19,7 @@ TABS = (
     ("consensus", "Consensus"),
 )
 CONFIDENCE_TAB = ("confidence", "Confidence")
+MACHINES_TAB = ("machines", "Machines")
 
 
 def render_page(report: Report) -> str:
@@ -49,6 +50,7 @@ def render_body(
         Addresses of the pages of queries by id.
     """
     tabs = TABS if report.confidence is None else (*TABS, CONFIDENCE_TAB)
+    tabs = tabs if report.machines is None else (*tabs, MACHINES_TAB)
     return (
         environment()
         .get_template("body.html")

@@ -10,6 +10,7 @@ from topkapi.analysis.report.schema.answers import Answers, Person
 from topkapi.analysis.report.schema.effort import Effort, NoEffort
 from topkapi.analysis.report.schema.figures import Figure, Reason
 from topkapi.analysis.report.schema.keys import OPTIONAL, key
+from topkapi.analysis.report.schema.machines import MachinesSection
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +143,8 @@ class ConfidenceSection:
 class Report:
     """The report of a study.
 
-    ``notes`` are sentences about what is missing, ``confidence`` is there if it was asked for;
-    both are None in a report of files.
+    ``notes`` are sentences about what is missing, ``confidence`` is there if it was asked for,
+    ``machines`` if one judged; all are None in a report of files.
     """
 
     format: str
@@ -154,6 +155,7 @@ class Report:
     comparison: Comparison | NoComparison
     notes: tuple[str, ...] | None = field(default=None, metadata=OPTIONAL)
     confidence: ConfidenceSection | None = field(default=None, metadata=OPTIONAL)
+    machines: MachinesSection | None = field(default=None, metadata=OPTIONAL)
 
     def tool(self, name: str) -> ToolReport:
         """Return the tool with this name."""

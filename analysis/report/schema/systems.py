@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from topkapi.analysis.machines import LengthBoard
 from topkapi.analysis.report.schema.figures import Figure
 from topkapi.analysis.report.schema.keys import OPTIONAL
 from topkapi.analysis.report.schema.lists import StudyName
@@ -91,13 +92,18 @@ class ListAgreement:
 
 @dataclass(frozen=True, slots=True)
 class Leaderboard:
-    """Systems by Bradley-Terry worth, best first, and how far assessors agree."""
+    """Systems by Bradley-Terry worth, best first, and how far assessors agree.
+
+    ``at_equal_lengths`` has the strengths with the effect of the lists' lengths taken out; None
+    where the lengths are not known.
+    """
 
     comparisons: int
     queries: int
     assessors: int
     rows: tuple[LeaderRow, ...]
     agreement: ListAgreement
+    at_equal_lengths: LengthBoard | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,23 @@ def by_people() -> ColumnElement[bool]:
     return Assignment.user_id.not_in(select(User.id).where(User.machine))
 
 
+def machines_at_work(session: Session, study_id: int) -> dict[str, str]:
+    """Return the names of the machines with answers in a study, by e-mail."""
+    statement = (
+        select(User.email, User.name)
+        .join(Assignment, Assignment.user_id == User.id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            User.machine,
+            Assignment.answered > 0,
+            Assignment.withdrawn_at.is_(None),
+        )
+        .distinct()
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
 def latest_prompt(session: Session, study_id: int, tool: Tool) -> MachinePrompt | None:
     """Return the prompt that is in use; None if the study has none of its own."""
     statement = select(MachinePrompt).where(

@@ -36,7 +36,7 @@ def decide(
     """Return the answer in the order of the question; None if a reply could not be read.
 
     ``mirror`` maps each answer to the same answer with the sides exchanged, ``tie`` is the answer
-    that neither is better, None where there is none. ``swap_first`` is drawn by the caller.
+    that neither is better, None where there is none. ``swap_first`` is chosen by the caller.
     """
 
     def told(swapped: bool, repeat: int = 0) -> str | None:

@@ -207,8 +207,9 @@ def _prepared(
     compared = {work.query for work in wanted if work.tool is Tool.LISTS}
     gold = queries.gold_of_study(session, study.id) if settings.attention_every else {}
     lists = ListPlans(session, study, settings.list_rules, compared)
+    users = queries.users_by_id(session, (work.assessor for work in wanted))
     return [
-        lists.make(work.query, _seed(seed, work, origin))
+        lists.make(work.query, _seed(seed, work, origin), machine=users[work.assessor].machine)
         if work.tool is Tool.LISTS
         else Prepared(
             {

@@ -117,7 +117,7 @@ def _compared(
         tie=tie,
         orders=manner.orders,
         contradiction=manner.contradiction,
-        swap_first=_drawn(state),
+        swap_first=manner.orders is Orders.BOTH and _drawn(state),
     )
 
 
@@ -146,6 +146,6 @@ def _asked(
 
 
 def _drawn(state: AssignmentState) -> bool:
-    """Return whether the sides are exchanged first: the same for the same question."""
+    """Return which of both orders is asked first; the sides of one order are drawn already."""
     seed = f"{state.plan.get('seed', '')}/{state.assignment_id}/{state.position}"
     return bool(blake2b(seed.encode(), digest_size=1).digest()[0] & 1)

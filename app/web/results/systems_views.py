@@ -1,6 +1,6 @@
 """View data of the systems page."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
@@ -12,6 +12,7 @@ from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.studies.views import StudyHead
 
 if TYPE_CHECKING:  # slow to import
+    from topkapi.analysis.machines import SystemStrength
     from topkapi.analysis.report.schema import (
         Figure,
         Leaderboard,
@@ -148,6 +149,8 @@ class BoardView:
     lines: Sequence[tuple["LeaderRow", FigureCell]]
     shared_votes: int
     agreement: Sequence[tuple[str, FigureCell]]
+    adjusted: Mapping[str, FigureCell]  # strengths at equal lengths
+    doubling: str  # what a list gains by being twice as long
 
     @classmethod
     def of(cls, board: "Leaderboard") -> Self:
@@ -160,7 +163,16 @@ class BoardView:
         )
         lines = [(row, FigureCell.of(row.worth)) for row in board.rows]
         counts = (board.comparisons, board.queries, board.assessors)
-        return cls(*counts, lines, agreed.votes, figures)
+        found = board.at_equal_lengths
+        adjusted = {} if found is None else {row.system: _ends(row) for row in found.systems}
+        doubling = "" if found is None else decimals(found.doubling)
+        return cls(*counts, lines, agreed.votes, figures, adjusted, doubling)
+
+
+def _ends(row: "SystemStrength") -> FigureCell:
+    ends = row.adjusted_ends
+    interval = "" if ends is None else f"{decimals(ends[0])} to {decimals(ends[1])}"
+    return FigureCell(decimals(row.adjusted), interval, "" if ends else "too few queries")
 
 
 @dataclass(frozen=True, slots=True)

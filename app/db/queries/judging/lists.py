@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json
 from topkapi.app.db.models import Assignment, Candidate, Content, JudgmentRow, Query, Ranking
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 
@@ -37,7 +38,7 @@ def lock_queries(session: Session, query_ids: Collection[int]) -> None:
 def list_work_of_queries(
     session: Session, query_ids: Collection[int]
 ) -> Sequence[Row[int, int, Json, Json | None]]:
-    """Return id, query, plan and pending pair of list assignments that are not withdrawn."""
+    """Return id, query, plan and pending pair of people's list assignments, withdrawn ones not."""
     found: list[Row[int, int, Json, Json | None]] = []
     for batch in _batches(query_ids):
         statement = select(
@@ -46,6 +47,7 @@ def list_work_of_queries(
             Assignment.query_id.in_(batch),
             Assignment.tool == Tool.LISTS,
             Assignment.withdrawn_at.is_(None),
+            by_people(),
         )
         found += session.execute(statement.order_by(Assignment.id)).all()
     return found
@@ -65,7 +67,7 @@ def pairs_answered(
 def list_logs_of_study(
     session: Session, study_id: int
 ) -> Sequence[tuple[int, EntryKind, int, int, str]]:
-    """Return assignment, entry, rankings and answer of every log entry of the study's list work.
+    """Return assignment, entry, rankings and answer of every log entry of people's list work.
 
     Undo and redo have no rankings and no answer.
     """
@@ -83,6 +85,7 @@ def list_logs_of_study(
             Query.study_id == study_id,
             Assignment.tool == Tool.LISTS,
             Assignment.withdrawn_at.is_(None),
+            by_people(),
         )
         .order_by(JudgmentRow.assignment_id, JudgmentRow.position)
     )
@@ -102,7 +105,7 @@ def rankings_by_id(session: Session, ranking_ids: Collection[int]) -> dict[int, 
 def graded_pages(
     session: Session, query_ids: Collection[int], document_ids: Collection[int]
 ) -> Iterator[tuple[int, int, int, str]]:
-    """Yield assignment, query, page and grade in finished grade work, in log order.
+    """Yield assignment, query, page and grade in people's finished grade work, in log order.
 
     In a finished log the last grade of a page is the effective one: an answer that was undone and
     answered again can never be restored.
@@ -118,6 +121,7 @@ def graded_pages(
                 Assignment.finished_at.is_not(None),
                 Assignment.withdrawn_at.is_(None),
                 JudgmentRow.entry == EntryKind.ANSWER,
+                by_people(),
             )
             .order_by(Assignment.id, JudgmentRow.position)
         )

@@ -3,7 +3,7 @@
 An iterator that is closed early closes its cursor.
 """
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from contextlib import closing
 from datetime import datetime
 from typing import Any, cast
@@ -65,23 +65,29 @@ def assessors_in_order(session: Session, study_id: int) -> Sequence[Row[int, str
     return session.execute(statement).all()
 
 
-def people_at_work(session: Session, study_id: int) -> Sequence[int]:
-    """Return ids of everyone who has work that is not withdrawn."""
+def people_at_work(session: Session, study_id: int, *, machines: bool = False) -> Sequence[int]:
+    """Return ids of everyone who has work that is not withdrawn; with ``machines``, those too."""
     statement = (
         select(Assignment.user_id)
         .join(Query, Query.id == Assignment.query_id)
-        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None), by_people())
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
         .distinct()
     )
-    return session.scalars(statement).all()
+    return session.scalars(statement if machines else statement.where(by_people())).all()
 
 
 def assignments_of_query(
-    session: Session, query_id: int, user_id: int | None
+    session: Session, query_id: int, user_id: int | None, *, machines: bool = False
 ) -> Sequence[Assignment]:
-    """Return all assignments of a query, withdrawn ones too; with ``user_id``, one person's."""
+    """Return all assignments of a query, withdrawn ones too; with ``user_id``, one person's.
+
+    Those of machines are among them only with ``machines``.
+    """
     statement = select(Assignment).where(Assignment.query_id == query_id)
-    statement = statement.where(by_people() if user_id is None else Assignment.user_id == user_id)
+    if user_id is not None:
+        statement = statement.where(Assignment.user_id == user_id)
+    elif not machines:
+        statement = statement.where(by_people())
     return session.scalars(statement.order_by(Assignment.id)).all()
 
 
@@ -206,6 +212,21 @@ def features_of_study(session: Session, study_id: int) -> Generator[dict[str, fl
     )
     with session.scalars(statement.execution_options(yield_per=_BATCH)) as rows:
         yield from (features for features in rows if features is not None)
+
+
+def text_lengths(session: Session, study_id: int, names: Collection[str]) -> dict[str, int]:
+    """Return the characters of the plain texts of documents by external id."""
+    statement = (
+        select(Document.external_id, func.coalesce(func.length(Content.text), 0))
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Document.study_id == study_id)
+    )
+    found: dict[str, int] = {}
+    wanted = sorted(names)
+    for start in range(0, len(wanted), _BATCH):
+        some = Document.external_id.in_(wanted[start : start + _BATCH])
+        found |= {row[0]: row[1] for row in session.execute(statement.where(some))}
+    return found
 
 
 def texts_of_documents(session: Session, document_ids: Sequence[int]) -> dict[int, str]:

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -55,14 +55,17 @@ class ListPlans:
         self._lists = queries.rankings_of_queries(session, wanted)
         self._taken, self._reserved = _assigned_pairs(session, wanted)
 
-    def make(self, query_id: int, seed: str) -> Prepared:
-        """Return the plan of one more assessor for the query, or refuse with the reason."""
+    def make(self, query_id: int, seed: str, *, machine: bool = False) -> Prepared:
+        """Return the plan of one more assessor for the query, or refuse with the reason.
+
+        A machine may compare what people compare, and takes no pair from them.
+        """
         lists = [
             ShownList(row.id, row.system, tuple(row.documents)) for row in self._lists[query_id]
         ]
         plan = plan_lists(
             lists,
-            self._rules,
+            replace(self._rules, repeats=True) if machine else self._rules,
             seed,
             query=self._session.get_one(Query, query_id).external_id,
             taken=self._taken[query_id],
@@ -72,8 +75,9 @@ class ListPlans:
         if opened.needs_pair and not self._preview:
             taken = frozenset() if plan.repeats else frozenset(self._taken[query_id])
             opened.ask(self._chooser.next_pair(opened, query_id=query_id, taken=taken))
-        self._taken[query_id] |= opened.asked
-        self._reserved[query_id] += plan.size
+        if not machine:
+            self._taken[query_id] |= opened.asked
+            self._reserved[query_id] += plan.size
         return Prepared(plan.as_json(), opened.pending_question)
 
 

@@ -37,7 +37,7 @@ def gather(
     Without ``logs``, only the labels of finished sessions are read. ``people`` are names to show by
     user; by default, names are those of exports.
     """
-    at_work = queries.people_at_work(source.session, source.study.id)
+    at_work = queries.people_at_work(source.session, source.study.id, machines=source.machines)
     ids = sorted(at_work, key=source.assessors.position)
     index = {user_id: number for number, user_id in enumerate(ids)}
     found = {tool: _KINDS[tool](index, logs=logs) for tool in tools}

@@ -25,12 +25,14 @@ _SESSIONS = 20  # whose logs are in memory at once
 class ExportOptions:
     """One assessor only, by e-mail, name or pseudonym; pseudonyms instead of e-mails.
 
-    ``consensus`` is the method of the consensus; None is Bradley-Terry.
+    ``consensus`` is the method of the consensus; None is Bradley-Terry. ``machines`` adds the work
+    of machine assessors to that of people.
     """
 
     assessor: str | None = None
     pseudonyms: bool = False
     consensus: str | None = None
+    machines: bool = False
 
 
 class ExportedQuery(NamedTuple):
@@ -98,6 +100,7 @@ class StudySource:
         self.consensus = _method(options.consensus)
         wanted = options.assessor
         self.only = None if wanted is None else self.assessors.find(wanted).user_id
+        self.machines = options.machines
         self.only_query: int | None = None  # reads all queries unless one is set
         self._progress = progress
 
@@ -116,7 +119,9 @@ class StudySource:
         """Return the assignments of a query, sorted by assessor, tool and round."""
         found = [
             row
-            for row in queries.assignments_of_query(self.session, query.number, self.only)
+            for row in queries.assignments_of_query(
+                self.session, query.number, self.only, machines=self.machines
+            )
             if (withdrawn or row.withdrawn_at is None) and tool in (None, row.tool)
         ]
         found.sort(

@@ -9,12 +9,14 @@ from topkapi.analysis.report import Options, Report, StudyData, build_report
 from topkapi.analysis.report.methods import StudyFacts
 from topkapi.analysis.report.restore import restored
 from topkapi.analysis.report.schema import ConfidenceSection
+from topkapi.analysis.report.sections.machines import MachineData, machines_section
 from topkapi.app.db.queries.results.exports import answered_work
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.results.exports.gathering import JUDGED, gather
 from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
+from topkapi.app.services.results.reports.machines import machine_data
 from topkapi.app.services.results.reports.notes import names_of, notes_on
 from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
 
@@ -28,6 +30,7 @@ class GatheredStudy:
     study: StudyData
     notes: tuple[str, ...]
     method: Method | None
+    machines: MachineData | None
 
 
 def make_report(
@@ -83,7 +86,7 @@ def gathered(source: StudySource, people: dict[int, str] | None) -> GatheredStud
     study = gather(source, tools=_tools(source), people=people)
     state = completeness(source)
     notes = notes_on(study, state.of(JUDGED), state.of({Tool.LISTS}))
-    return GatheredStudy(study, tuple(notes), source.consensus)
+    return GatheredStudy(study, tuple(notes), source.consensus, machine_data(source, people))
 
 
 def report_on(
@@ -97,7 +100,8 @@ def report_on(
         method=found.method,
         note=lambda step: note(next(steps) / total, step),
     )
-    return replace(report, notes=found.notes)
+    machines = None if found.machines is None else machines_section(found.machines)
+    return replace(report, notes=found.notes, machines=machines)
 
 
 def stored_as_report(

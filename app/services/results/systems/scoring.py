@@ -1,19 +1,22 @@
 """Scores of a study's systems: uploaded runs, and the lists that the study came with."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.data.runs import Run, parse_run
 from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.experiments.folds import Truth
+from topkapi.analysis.machines import length_board
 from topkapi.analysis.report.leaderboard import Ballots, leaderboard
 from topkapi.analysis.report.schema import Leaderboard, StudyName, SystemReport, SystemScores
 from topkapi.analysis.report.systems import RunValues, measures_of, run_values, system_scores
 from topkapi.app.db.queries.results import systems as queries
+from topkapi.app.db.queries.results.exports import text_lengths
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import completeness
@@ -21,6 +24,7 @@ from topkapi.app.services.results.exports.labels import Labels
 from topkapi.app.services.results.exports.lists import list_answers
 from topkapi.app.services.results.exports.source import StudySource
 from topkapi.app.services.results.ranking import study_labels
+from topkapi.app.services.results.reports.machines import list_lengths
 from topkapi.app.services.results.systems.runs import run_text
 
 RunKey = tuple[Truth, int, str]  # number of an uploaded run, or 0, and the system
@@ -145,7 +149,12 @@ def _leaderboard(source: StudySource) -> Leaderboard | None:
         [names.index(each.right_system) for each in answers],
         [int(np.sign(ANSWERS[each.answer])) for each in answers],
     ]
-    return leaderboard(Ballots(tuple(names), *np.array(columns, dtype=np.int64)))
+    who, query, left, right, answer = np.array(columns, dtype=np.int64)
+    board = leaderboard(Ballots(tuple(names), who, query, left, right, answer))
+    asked = Judgments.of(assessor=who, query=query, left=left, right=right, answer=answer)
+    pages = {page for each in answers for page in (*each.left, *each.right)}
+    lengths = list_lengths(answers, text_lengths(source.session, source.study.id, pages))
+    return replace(board, at_equal_lengths=length_board(names, asked, *lengths))
 
 
 def _numbered(names: list[str]) -> list[int]:

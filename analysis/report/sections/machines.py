@@ -1,0 +1,167 @@
+"""Machines beside people: who prefers a side or length, who agrees, who may replace a person."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from topkapi.analysis.agreement import Preferences, Scores, agreement, pair_tables
+from topkapi.analysis.errors import BadData
+from topkapi.analysis.machines import (
+    AlternativeTest,
+    AnswerEffect,
+    agreement_by_kind,
+    alternative_annotator_test,
+    length_board,
+    length_effects,
+    side_effects,
+    votes_as_scores,
+)
+from topkapi.analysis.machines.alternative import EPSILON, Alignment
+from topkapi.analysis.report.schema.machines import (
+    AssessorEffects,
+    MachineBoard,
+    MachinesSection,
+    MachineTest,
+    QueryByKind,
+    ToolMachines,
+)
+from topkapi.analysis.report.sections.figures import number
+from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.typing import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class MachineData:
+    """A study with the machines among its assessors.
+
+    Attributes
+    ----------
+    study
+        People and machines; a tool ``lists`` has answers about ``systems``.
+    machines
+        Indices of the machines.
+    lengths
+        Lengths of what was on the left and right of each answer, by tool.
+    systems
+        Names of the systems that the answers of ``lists`` are about.
+    """
+
+    study: StudyData
+    machines: Collection[int]
+    lengths: Mapping[str, tuple[FloatArray, FloatArray]]
+    systems: tuple[str, ...] = ()
+
+    def labels(self, tool: ToolData) -> Iterable[Scores]:
+        """Return the labels of the alternative annotator test: grades, or votes on pairs."""
+        if tool.name == "grades":
+            return tool.scores
+        return votes_as_scores(self.study.preferences(tool))
+
+    def test(self, tool: ToolData, machine: int, epsilon: float = EPSILON) -> AlternativeTest:
+        """Test whether a machine may replace a person; raise BadData if nobody can be compared."""
+        people = set(range(len(self.study.assessors))) - set(self.machines)
+        align: Alignment = "near" if tool.name == "grades" else "same"
+        labels = self.labels(tool)
+        return alternative_annotator_test(labels, machine, people, align=align, epsilon=epsilon)
+
+
+def machines_section(found: MachineData) -> MachinesSection:
+    """Compute every figure about machines.
+
+    Parameters
+    ----------
+    found
+        Labels and answers of people and machines.
+    """
+    names = found.study.assessors
+    return MachinesSection(
+        tuple(names[each] for each in sorted(found.machines)),
+        tuple(_tool(found, tool) for tool in found.study.tools if machines_at_work(found, tool)),
+    )
+
+
+def machines_at_work(found: MachineData, tool: ToolData) -> list[int]:
+    """Return the machines that have judged with a tool."""
+    who = [each.assessors for each in tool.scores]
+    who += [] if tool.judgments is None else [tool.judgments.assessor]
+    judged = set(np.concatenate(who).tolist()) if who else set()
+    return sorted(judged & set(found.machines))
+
+
+def _tool(found: MachineData, tool: ToolData) -> ToolMachines:
+    preferences = found.study.preferences(tool)
+    return ToolMachines(
+        tool=tool.name,
+        title=tool.title,
+        effects=_effects(found, tool),
+        agreement=agreement_by_kind(preferences, found.machines),
+        queries=_by_query(found, preferences),
+        tests=tuple(_tested(found, tool, machine) for machine in machines_at_work(found, tool)),
+        boards=_boards(found, tool) if tool.name == "lists" else None,
+    )
+
+
+def _effects(found: MachineData, tool: ToolData) -> tuple[AssessorEffects, ...]:
+    """Return the effects of every assessor with a decided answer, machines first."""
+    asked = tool.judgments
+    if asked is None:
+        return ()
+    rows: dict[int, dict[str, AnswerEffect]] = {}
+    lengths = found.lengths[tool.name]
+    for each in (*side_effects(asked), *length_effects(asked, *lengths)):
+        rows.setdefault(each.assessor, {})[each.effect] = each
+    order = sorted(rows, key=lambda who: (who not in found.machines, who))
+    names = found.study.assessors
+    return tuple(
+        AssessorEffects(
+            names[who], who in found.machines, rows[who].get("side"), rows[who].get("length")
+        )
+        for who in order
+    )
+
+
+def _by_query(found: MachineData, preferences: Preferences) -> tuple[QueryByKind, ...]:
+    """Return the queries on which people and machines share votes, least agreement first."""
+    tables = pair_tables(preferences)
+    is_machine = np.isin(np.arange(tables.n_assessors), list(found.machines))
+    kind = is_machine[tables.first].astype(int) + is_machine[tables.second]
+    sums = np.zeros((2, tables.n_queries, 3, 3))
+    for each in (0, 1):
+        np.add.at(sums[each], tables.query[kind == each], tables.counts[kind == each])
+    votes, shares = sums.sum(axis=(2, 3)).astype(int), agreement(sums)
+    study = found.study
+    rows = [
+        QueryByKind(
+            query=study.queries[at],
+            text=study.text(at),
+            people_votes=int(votes[0, at]),
+            people=number(shares[0, at]),
+            machine_votes=int(votes[1, at]),
+            machine=number(shares[1, at]),
+        )
+        for at in np.flatnonzero(votes[1]).tolist()
+    ]
+    return tuple(sorted(rows, key=lambda row: row.machine or 0.0))
+
+
+def _tested(found: MachineData, tool: ToolData, machine: int) -> MachineTest:
+    names = found.study.assessors
+    try:
+        test = found.test(tool, machine)
+    except BadData as error:
+        return MachineTest(names[machine], None, reason=str(error))
+    people = tuple(names[each.assessor] for each in test.people)
+    return MachineTest(names[machine], test, people)
+
+
+def _boards(found: MachineData, tool: ToolData) -> tuple[MachineBoard, ...]:
+    asked = tool.judgments
+    assert asked is not None
+    boards = []
+    for machine in machines_at_work(found, tool):
+        mine = asked.assessor == machine
+        lengths = (each[mine] for each in found.lengths[tool.name])
+        board = length_board(found.systems, asked.take(mine), *lengths)
+        boards.append(MachineBoard(found.study.assessors[machine], board))
+    return tuple(boards)
