@@ -79,7 +79,7 @@ fix: $(VENV)/.dev
 
 # make lock   after a change of the dependencies in pyproject.toml (needs uv)
 lock:
-	uv pip compile pyproject.toml --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements.lock
+	uv pip compile pyproject.toml --extra all --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements.lock
 	uv pip compile pyproject.toml --extra dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-dev.lock
 	grep '^hatchling==' requirements-dev.lock | tr -d '\\' | uv pip compile - -c requirements-dev.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o .ci/requirements-build.lock
 	npm install --package-lock-only

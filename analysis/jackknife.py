@@ -9,8 +9,8 @@ from collections.abc import Callable
 from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy import stats
 
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.resampling import LEAST_QUERIES
 from topkapi.analysis.typing import FloatArray, IntArray
 

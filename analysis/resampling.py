@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, stats
 
+from topkapi.analysis.lazy import sparse, stats
 from topkapi.analysis.typing import FloatArray, IntArray
 
 LEAST_QUERIES = 5  # of a group, such as an assessor: below, no interval

@@ -4,14 +4,16 @@ import json
 import re
 import subprocess
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from topkapi.analysis.extras import EXTRAS
 from topkapi.analysis.report.page.environment import stylesheet
 from topkapi.app.cli import COMMANDS
 from topkapi.app.config import Settings
+from topkapi.extras import EXTRAS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text()
@@ -68,11 +70,8 @@ def test_locks_are_hashed_and_name_no_index(name: str) -> None:
 def test_the_locks_hold_every_dependency() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     locks = {
-        "requirements.lock": project["dependencies"],
-        "requirements-dev.lock": [
-            *project["dependencies"],
-            *project["optional-dependencies"]["dev"],
-        ],
+        "requirements.lock": [*project["dependencies"], *_extra(project, "all")],
+        "requirements-dev.lock": [*project["dependencies"], *_extra(project, "dev")],
     }
     for lock, needed in locks.items():
         text = (ROOT / lock).read_text().lower()
@@ -81,10 +80,20 @@ def test_the_locks_hold_every_dependency() -> None:
             assert re.search(rf"^{re.escape(name)}(\[\w+\])?==", text, re.MULTILINE), (lock, name)
 
 
+def _extra(project: dict[str, Any], name: str) -> Iterator[str]:
+    """Yield the requirements of an extra and of the extras that it names."""
+    for requirement in project["optional-dependencies"][name]:
+        if requirement.startswith("topkapi["):
+            for other in requirement.removeprefix("topkapi[").removesuffix("]").split(","):
+                yield from _extra(project, other)
+        else:
+            yield requirement
+
+
 def test_the_install_hints_name_the_packages_of_the_extras() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    for extra, package in EXTRAS.items():
-        assert project["optional-dependencies"][extra] == [package]
+    for extra, packages in EXTRAS.items():
+        assert project["optional-dependencies"][extra] == list(packages)
 
 
 def test_browser_assets_are_pinned_and_not_committed() -> None:

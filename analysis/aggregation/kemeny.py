@@ -13,10 +13,10 @@ under 1 % (k = t / 2).
 from heapq import heapify, heappop, heappush
 
 import numpy as np
-from scipy.sparse import csgraph
 
 from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.lazy import csgraph
 from topkapi.analysis.typing import FloatArray, IntArray
 
 LEAST_GAIN = 1e-10  # relative to the votes: weights are sums of floats

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import BoolArray, FloatArray
 
 EXACT_UP_TO = 12  # queries judged with both tools: 2^12 exchanges are enumerated, more are drawn

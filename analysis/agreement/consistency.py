@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from topkapi.analysis.agreement.judgments import Judgments
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import IntArray
 
 EXACT_UP_TO = 10  # queries: 2^10 flips are enumerated, more are drawn

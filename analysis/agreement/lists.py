@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from topkapi.analysis.agreement.preferences import Scores
 from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import FloatArray, IntArray
 
 

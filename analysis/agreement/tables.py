@@ -9,10 +9,10 @@ Everything else in this package that compares assessors is a sum over these tabl
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 
 from topkapi.analysis.agreement.preferences import MISSING, Preferences, QueryVotes
 from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.lazy import sparse
 from topkapi.analysis.resampling import same_assessors
 from topkapi.analysis.typing import FloatArray, IntArray
 

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy import sparse
 
 from topkapi.analysis.agreement.judgments import Judgments
+from topkapi.analysis.lazy import sparse
 from topkapi.analysis.typing import IntArray
 
 Matrix: TypeAlias = Any  # a NumPy array or a SciPy sparse one: the operators used are the same

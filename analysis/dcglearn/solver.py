@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from topkapi.analysis.errors import BadData, DidNotConverge
+from topkapi.analysis.lazy import linalg
 from topkapi.analysis.typing import FloatArray
 
 Penalty = Literal["steps", "weights"]
@@ -104,8 +104,8 @@ def _direction(
     free = np.flatnonzero(~((steps <= near) & (gradient > 0)))
     direction = -scaled
     if free.size:
-        factor = cho_factor(hessian[np.ix_(free, free)], check_finite=False)
-        direction[free] = -cho_solve(factor, gradient[free], check_finite=False)
+        factor = linalg.cho_factor(hessian[np.ix_(free, free)], check_finite=False)
+        direction[free] = -linalg.cho_solve(factor, gradient[free], check_finite=False)
     return direction
 
 

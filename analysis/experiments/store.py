@@ -12,12 +12,11 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from joblib import Parallel, delayed
-
 from topkapi.analysis.data.folds import Fold
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.extras import optional_module
+from topkapi.analysis.lazy import joblib
+from topkapi.extras import optional_module
 
 RETRIES = 3  # of a task on a cluster
 LARGE = (Fold, RankingData)  # arguments that a cluster is sent once
@@ -111,8 +110,8 @@ def _results(tasks: list[Task], jobs: int) -> Iterator[Row]:
         for task in tasks:
             yield _run(task)
         return
-    yield from Parallel(n_jobs=jobs, return_as="generator_unordered")(
-        delayed(_run)(task) for task in tasks
+    yield from joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")(
+        joblib.delayed(_run)(task) for task in tasks
     )
 
 

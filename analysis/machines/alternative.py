@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import numpy as np
-from scipy import stats
 
 from topkapi.analysis.agreement import MISSING, Preferences, Scores
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.resampling import LEAST_QUERIES
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 

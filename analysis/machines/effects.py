@@ -11,13 +11,13 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special, stats
 
 from topkapi.analysis.aggregation.bradley_terry import RIDGE
 from topkapi.analysis.agreement import Judgments, resamples
 from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.errors import BadData, DidNotConverge
 from topkapi.analysis.jackknife import jackknife
+from topkapi.analysis.lazy import special, stats
 from topkapi.analysis.resampling import LEAST_QUERIES
 from topkapi.analysis.typing import BoolArray, FloatArray
 

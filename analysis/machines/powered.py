@@ -18,9 +18,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import special
 
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.lazy import special
 from topkapi.analysis.resampling import LEAST_QUERIES
 from topkapi.analysis.typing import FloatArray
 

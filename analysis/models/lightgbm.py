@@ -7,9 +7,9 @@ import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.extras import optional_module
 from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length
 from topkapi.analysis.typing import FloatArray
+from topkapi.extras import optional_module
 
 
 def _package() -> ModuleType:

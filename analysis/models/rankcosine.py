@@ -3,12 +3,12 @@
 from typing import Self
 
 import numpy as np
-from scipy.optimize import minimize
 
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.spans import scores_of, slope_of
 from topkapi.analysis.data.topk import to_topk
 from topkapi.analysis.errors import DidNotConverge
+from topkapi.analysis.lazy import optimize
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.listnet import with_preferences
 from topkapi.analysis.models.regression import Regression
@@ -61,7 +61,7 @@ class RankCosine(LinearRanker):
             self.coef_ = np.zeros(data.n_features)
             return self
         arguments = (data.features, data.labels, data.offsets)
-        found = minimize(
+        found = optimize.minimize(
             cosine_loss,
             start / length,
             arguments,

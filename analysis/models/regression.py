@@ -3,11 +3,11 @@
 from typing import Self
 
 import numpy as np
-from scipy.linalg import qr
 
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.spans import doubles, row_spans
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.lazy import linalg
 from topkapi.analysis.models.base import LinearRanker
 
 
@@ -42,6 +42,6 @@ class Regression(LinearRanker):
             some = np.column_stack([doubles(data.features, rows) - mean, labels[rows]])
             system = np.vstack([some, system])
             if len(spans) > 1:
-                system = qr(system, mode="r")[0][: size + 1]
+                system = linalg.qr(system, mode="r")[0][: size + 1]
         self.coef_ = np.linalg.lstsq(system[:, :size], system[:, size], rcond=None)[0]
         return self

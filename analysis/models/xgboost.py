@@ -6,9 +6,9 @@ from typing import Any, Self
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.extras import optional_module
 from topkapi.analysis.models.boosted_trees import LibraryTrees, best_length
 from topkapi.analysis.typing import FloatArray
+from topkapi.extras import optional_module
 
 MOST_LABEL = 31  # of XGBoost's exponential gains; above, gains are linear
 

@@ -1,15 +1,14 @@
 """Figures of the sweeps, drawn without a display."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from typing import TYPE_CHECKING, Any
 
 from topkapi.analysis.experiments.grids import title
 from topkapi.analysis.experiments.store import Row
+from topkapi.analysis.lazy import matplotlib_figure
 from topkapi.analysis.papers.sweeps import (
     BETA_MEASURES,
     BETAS,
@@ -18,6 +17,10 @@ from topkapi.analysis.papers.sweeps import (
     beta_curves,
     k_curve,
 )
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 COLOURS = ("#1f5a94", "#b4552d", "#3d7a4e")
 DASHES = ("-", "--", "-.")
@@ -80,9 +83,7 @@ def _mark_full(axes: Axes, position: float) -> None:
 
 
 def _figure(width: float, height: float) -> Figure:
-    figure = Figure(figsize=(width, height))
-    FigureCanvasAgg(figure)
-    return figure
+    return matplotlib_figure.Figure(figsize=(width, height))
 
 
 def save(figure: Figure, path: Path) -> None:

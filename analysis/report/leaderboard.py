@@ -3,8 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse, stats
-from scipy.sparse.csgraph import connected_components
 
 from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry
 from topkapi.analysis.agreement import (
@@ -15,6 +13,7 @@ from topkapi.analysis.agreement import (
     resamples,
 )
 from topkapi.analysis.experiments.significance import holm
+from topkapi.analysis.lazy import csgraph, sparse, stats
 from topkapi.analysis.report.schema import Leaderboard, LeaderRow, ListAgreement
 from topkapi.analysis.report.sections.figures import (
     OVERALL,
@@ -105,7 +104,7 @@ def _worths(first: IntArray, second: IntArray, votes: FloatArray, size: int) -> 
 def _connected(first: IntArray, second: IntArray, size: int) -> BoolArray:
     """Return whether a chain of comparisons connects two systems, (size, size)."""
     edges = sparse.coo_array((np.ones(first.size), (first, second)), shape=(size, size))
-    part = connected_components(edges, directed=False)[1]
+    part = csgraph.connected_components(edges, directed=False)[1]
     together: BoolArray = part[:, None] == part[None]
     return together
 

@@ -1,14 +1,18 @@
 """Plots of a report for papers and slides, as PNG and SVG."""
 
+from __future__ import annotations
+
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
+from topkapi.analysis.lazy import matplotlib_figure
 from topkapi.analysis.report.schema import Effort, Report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 CODES = ("A better", "tie", "B better")
 LOOKS: tuple[dict[str, Any], ...] = (
@@ -107,7 +111,7 @@ def save_plot(report: Report, name: str, folder: str | Path) -> list[Path]:
     """Draw one plot as ``name.png`` and ``name.svg``; nothing where there is nothing to draw."""
     if not report.tools or (name == "course" and not _timed(report)):
         return []
-    figure = Figure(figsize=(8, 4), layout="constrained")
+    figure = matplotlib_figure.Figure(figsize=(8, 4), layout="constrained")
     PLOTS[name](report, figure)
     paths = [Path(folder) / f"{name}{ending}" for ending in (".png", ".svg")]
     with warnings.catch_warnings():  # names in scripts that the plots' font lacks show as boxes

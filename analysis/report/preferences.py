@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import binomtest
 
 from topkapi.analysis.dcglearn import ANSWERS, Learned, ListPreferences, learn_gains
 from topkapi.analysis.errors import AnalysisError
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.report.schema import LeftPreference, ListReport, Reason, SystemRow
 from topkapi.analysis.report.sections.figures import UNDEFINED, figure
 from topkapi.analysis.report.sections.pooled import nested
@@ -131,5 +131,5 @@ def _duels(duels: Duels) -> tuple[tuple[int, ...], ...]:
 def _left_preference(answers: IntArray) -> LeftPreference:
     """Count preferences for the left list, and test them against one half."""
     left, decided = int((answers > 0).sum()), int((answers != 0).sum())
-    p = float(binomtest(left, decided).pvalue) if decided else None
+    p = float(stats.binomtest(left, decided).pvalue) if decided else None
     return LeftPreference(left, decided, p)

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm
 
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.efficiency import Sessions, Timings
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.report.study import StudyData, ToolData
 from topkapi.analysis.typing import FloatArray, IntArray
 
@@ -45,7 +45,7 @@ def topk_labels(seen: FloatArray, k: int) -> FloatArray:
 
 def grade_labels(seen: FloatArray, spread: FloatArray) -> FloatArray:
     """Return grades 0 to 4 in fixed shares of the scores that each row's assessor sees: (m, n)."""
-    cuts = norm.ppf(np.cumsum(GRADE_SHARES)[:-1])
+    cuts = stats.norm.ppf(np.cumsum(GRADE_SHARES)[:-1])
     return np.searchsorted(cuts, seen / spread[:, None]).astype(float)
 
 

@@ -21,7 +21,6 @@ if TYPE_CHECKING or RUNNING:
     from sqlalchemy import func, select
     from sqlalchemy.orm import Session
 
-    from topkapi.analysis.extras import EXTRAS, install_command, is_installed
     from topkapi.app.assets import require_assets
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
@@ -32,10 +31,10 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.domain.text.sizes import format_size
     from topkapi.app.secret import load_secret
     from topkapi.app.services.jobs.store import queue_state
+    from topkapi.extras import EXTRAS, install_command, is_installed
 
 _LEAST_FREE = 1024**3  # bytes; an import or a backup may need as much
 _CLOCK = timedelta(minutes=2)  # by which clocks may differ
-_MODULES = {"dask": "distributed", "parquet": "pyarrow"}  # of extras with another name
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +78,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
         yield _checked(name, partial(check, settings))
     yield from _of_database(settings)
     yield _compiled()
-    missing = [each for each in EXTRAS if not is_installed(_MODULES.get(each, each))]
+    missing = [each for each in EXTRAS if not is_installed(each)]
     if missing:
         how = install_command(*missing)
         yield Diagnosis("extras", "note", f"not installed: {', '.join(missing)} ({how})")
@@ -209,6 +208,8 @@ def _jobs(session: Session) -> str:
 
 
 def _compiled() -> Diagnosis:
+    if not is_installed("robust"):
+        return Diagnosis("compiled", "note", "without the extra robust there is nothing to compile")
     from topkapi.app.domain.pairs.robust import compiled
 
     beside = Path(compiled.__file__).parent

@@ -48,6 +48,7 @@ def explain(error: Exception) -> Failure:
     from topkapi.analysis.errors import AnalysisError
     from topkapi.app.domain.errors import AppError
     from topkapi.app.secret import UnsafeSecret
+    from topkapi.extras import MissingPackage
 
     if isinstance(error, typer.TyperException):
         say = getattr(error, "format_message", error.__str__)
@@ -60,7 +61,7 @@ def explain(error: Exception) -> Failure:
         return Failure("database", _one_line(f"the database refused: {origin}"))
     if isinstance(error, AppError):
         return Failure(error.code, _one_line(str(error)))
-    if isinstance(error, AnalysisError | Refused | UnsafeSecret | OSError):
+    if isinstance(error, AnalysisError | MissingPackage | Refused | UnsafeSecret | OSError):
         problems_of = tuple(map(_one_line, getattr(error, "problems", ())))
         return Failure("refused", _one_line(str(error)), problems=problems_of)
     if os.environ.get("TOPKAPI_LOG_LEVEL") == "debug":

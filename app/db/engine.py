@@ -23,6 +23,7 @@ from sqlalchemy.orm import Session, sessionmaker
 from sqlalchemy.pool import ConnectionPoolEntry
 
 from topkapi.app.db.storable import dump_json, refuse_unstorable
+from topkapi.extras import optional_module
 
 POOL_SIZE = (
     20  # connections per process; topkapi.app.web.access.slots admits fewer requests at once
@@ -79,6 +80,8 @@ def make_engine(url: str, *, foreign_keys: bool = True, for_requests: bool = Fal
     messages never contain values: they may be e-mail addresses or token hashes.
     """
     parsed = normal_url(url)
+    if parsed.get_backend_name() == "postgresql":
+        optional_module("psycopg", "postgres", "The driver of PostgreSQL")
     busy_ms = REQUEST_BUSY_MS if for_requests else BUSY_MS
     engine = _engine(parsed, pool_seconds=POOL_SECONDS if for_requests else BUSY_MS / 1000)
     if parsed.get_backend_name() == "postgresql":

@@ -178,7 +178,7 @@ def test_models_without_their_library_are_left_out_in_one_line(
 ) -> None:
     python = sqlite_folder / "env" / "bin" / "python"
     monkeypatch.setattr("sys.executable", str(python))
-    monkeypatch.setattr("topkapi.analysis.extras.find_spec", lambda _name: None)
+    monkeypatch.setattr("topkapi.extras.find_spec", lambda _name: None)
     monkeypatch.setattr("topkapi.app.cli.rank.experiments.TABLE_ORDER", ["ranknet", "lightgbm"])
     command = "(env/bin/python -m pip install 'lightgbm>=4.6')"
     arguments = ["rank", "compare", "--study", "tulips", "--folds", "3", "--truth", "topk"]

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
-from scipy import sparse, stats
-from scipy.special import expit, ndtr
 
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, Preferences, QueryVotes
 from topkapi.analysis.agreement.reliability.identified import identified
 from topkapi.analysis.agreement.reliability.rates import GRID, LOGITS, ErrorRates, Population
+from topkapi.analysis.lazy import sparse, special, stats
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 LEVELS = 8  # classes of difficulty
@@ -85,7 +84,7 @@ def errors_of_answers(
         rates = sampler.sweep()
         if number >= 0:
             within = sampler.rng.uniform(-0.5, 0.5, rates.size) * STEP
-            draws[number] = expit(LOGITS[rates] + within)
+            draws[number] = special.expit(LOGITS[rates] + within)
     known = identified(votes.item, votes.assessor, preferences.n_assessors)
     return ErrorRates.of(draws, known, level)
 
@@ -150,9 +149,9 @@ def _wrong() -> FloatArray:
     tables = []
     for gamma in GAMMAS:
         worth = distance**gamma
-        mean = ndtr(-np.outer(steepness, worth)) @ weight
+        mean = special.ndtr(-np.outer(steepness, worth)) @ weight
         chosen = np.interp(-GRID, -mean, steepness)
-        wrong = np.clip(ndtr(-np.outer(worth, chosen)), LEAST_WRONG, 1 - LEAST_WRONG)
+        wrong = np.clip(special.ndtr(-np.outer(worth, chosen)), LEAST_WRONG, 1 - LEAST_WRONG)
         tables.append((np.log1p(-wrong), np.log(wrong)))
     return np.array(tables)
 

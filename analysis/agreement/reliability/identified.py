@@ -1,9 +1,8 @@
 """Which assessors' errors the design can tell apart."""
 
 import numpy as np
-from scipy import sparse
-from scipy.sparse import csgraph
 
+from topkapi.analysis.lazy import csgraph, sparse
 from topkapi.analysis.typing import BoolArray, IntArray
 
 

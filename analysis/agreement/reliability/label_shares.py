@@ -7,9 +7,9 @@ the assessor. The shifts are shrunk to zero by what the noise of single lists ex
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import norm
 
 from topkapi.analysis.agreement.preferences import Scores
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import FloatArray, IntArray
 
 MOST_LABELS = 200  # of a scale that all queries share
@@ -33,12 +33,12 @@ def label_shares(scores: Sequence[Scores]) -> list[FloatArray]:
         below = [_below(each.values, _borders(each.values)) for each in scores]
         return [np.broadcast_to(each.mean(axis=0), each.shape) for each in below]
     below = [_below(each.values, borders) for each in scores]
-    of_query = [norm.ppf(each.mean(axis=0)) for each in below]
-    apart = np.concatenate([norm.ppf(b) - q for b, q in zip(below, of_query, strict=True)])
+    of_query = [stats.norm.ppf(each.mean(axis=0)) for each in below]
+    apart = np.concatenate([stats.norm.ppf(b) - q for b, q in zip(below, of_query, strict=True)])
     who = np.concatenate([each.assessors for each in scores])
     shift = _shrunk_means(apart, who)
     return [
-        norm.cdf(border + shift[each.assessors])
+        stats.norm.cdf(border + shift[each.assessors])
         for border, each in zip(of_query, scores, strict=True)
     ]
 

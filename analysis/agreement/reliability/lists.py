@@ -15,7 +15,6 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
-from scipy.stats import norm
 
 from topkapi.analysis.agreement.lists import tau_b
 from topkapi.analysis.agreement.preferences import Scores
@@ -24,6 +23,7 @@ from topkapi.analysis.agreement.reliability.identified import identified
 from topkapi.analysis.agreement.reliability.label_shares import are_counts_fixed, label_shares
 from topkapi.analysis.agreement.reliability.rates import GRID, ErrorRates, Population
 from topkapi.analysis.agreement.tables import PairTables
+from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import FloatArray, IntArray
 
 CORRELATIONS: FloatArray = np.sin(np.linspace(-0.5, 1, 25) * np.pi / 2)
@@ -194,5 +194,5 @@ def _by_rank(seen: FloatArray, shares: FloatArray) -> IntArray:
 
 def _by_border(seen: FloatArray, shares: FloatArray) -> IntArray:
     """Deal the label between whose borders a page was seen, as in grading."""
-    dealt: IntArray = np.searchsorted(norm.ppf(shares), seen)
+    dealt: IntArray = np.searchsorted(stats.norm.ppf(shares), seen)
     return dealt

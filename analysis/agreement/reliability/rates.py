@@ -3,14 +3,13 @@
 from typing import NamedTuple, Self
 
 import numpy as np
-from scipy.special import expit, logit
 
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
-GRID: FloatArray = expit(np.linspace(logit(0.002), logit(0.9), 121))
+LOGITS: FloatArray = np.linspace(np.log(0.002 / 0.998), np.log(0.9 / 0.1), 121)
+GRID: FloatArray = 1 / (1 + np.exp(-LOGITS))
 """Error rates that an assessor can have; above one half for somebody who answers the wrong way."""
 
-LOGITS: FloatArray = logit(GRID)
 CENTRE, SPREAD = -1.5, 2.0  # prior of the mean log-odds: rates near .18, mostly .01 to .9
 SHAPE, SCALE = 0.5, 2.5  # inverse gamma prior of the variance: wide, five assessors say little
 HIGHEST_MEAN = -0.1  # the mean assessor is right more often than not, or truth would be undefined

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 from topkapi.analysis.data.exports.codec import Groups, Names
 from topkapi.analysis.data.exports.rounds import columns_of
 from topkapi.analysis.data.exports.sink import Sink
-from topkapi.analysis.errors import BadData
-from topkapi.analysis.extras import install_command
+from topkapi.extras import optional_module
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
@@ -26,24 +25,21 @@ def parquet_chunks(records: Iterable[T], kind: type[T]) -> Iterator[bytes]:
 
     Raises
     ------
-    BadData
+    MissingPackage
         At once, if pyarrow is not installed.
     """
-    try:
-        from pyarrow import Table
-        from pyarrow.parquet import ParquetWriter
-    except ImportError:
-        raise BadData(f"Parquet needs pyarrow: {install_command('parquet')}") from None
+    pyarrow = optional_module("pyarrow", "parquet", "pyarrow")
+    parquet = optional_module("pyarrow.parquet", "parquet", "pyarrow")
     schema = _schema(kind)
 
     def chunks() -> Iterator[bytes]:
         remaining, sink = iter(records), Sink()
-        with ParquetWriter(sink, schema) as writer:
+        with parquet.ParquetWriter(sink, schema) as writer:
             while rows := list(islice(remaining, ROWS)):
                 columns = {
                     name: [_cell(getattr(row, name)) for row in rows] for name in columns_of(kind)
                 }
-                writer.write_table(Table.from_pydict(columns, schema=schema))
+                writer.write_table(pyarrow.Table.from_pydict(columns, schema=schema))
                 yield sink.taken()
         yield sink.taken()
 

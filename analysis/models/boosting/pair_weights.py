@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 import numpy as np
-from scipy.special import logsumexp
 
 from topkapi.analysis.data.ranking import RankingData
+from topkapi.analysis.lazy import special
 from topkapi.analysis.typing import FloatArray
 
 FAR = 300.0  # exp of more than twice this is no double
@@ -60,6 +60,6 @@ class FactoredPairs:
             before = np.concatenate([[-np.inf], np.logaddexp.accumulate(-mine)])
             wins[start:stop] = after[self.group_end[start:stop] - start] - mine
             losses[start:stop] = before[self.group_start[start:stop] - start] + mine
-        total = logsumexp(wins)
+        total = special.logsumexp(wins)
         result: FloatArray = np.exp(wins - total) - np.exp(losses - total)
         return result

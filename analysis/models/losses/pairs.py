@@ -12,12 +12,12 @@ from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.spans import doubles
 from topkapi.analysis.data.topk import truth_order
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.lazy import sparse
 from topkapi.analysis.models.optimise.newton import Derivatives
 from topkapi.analysis.typing import FloatArray, IntArray
 
@@ -235,7 +235,7 @@ def _all_at_once(
     curves = gaps * gaps * curves
     size = chunk.counts.size
     curved = features * _net(curves, chunk, 1.0)[:, None]
-    matrix = csr_array((curves, chunk.partners, chunk.starts), shape=(size, scores.size))
+    matrix = sparse.csr_array((curves, chunk.partners, chunk.starts), shape=(size, scores.size))
     curved[:size] -= 2.0 * np.asarray(matrix @ features)
     sums = np.zeros(scores.size)
     sums[:size] = _row_sums(values, chunk)

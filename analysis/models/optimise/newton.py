@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from topkapi.analysis.errors import BadData, DidNotConverge
+from topkapi.analysis.lazy import linalg
 from topkapi.analysis.typing import FloatArray
 
 Derivatives = tuple[float, FloatArray, FloatArray]
@@ -55,9 +55,11 @@ def _solve(hessian: FloatArray, target: FloatArray) -> FloatArray:
     scale = float(np.trace(hessian)) / hessian.shape[0]
     for _ in range(20):
         try:
-            factor = cho_factor(hessian + ridge * np.eye(hessian.shape[0]), check_finite=False)
-            step: FloatArray = cho_solve(factor, target, check_finite=False)
-        except LinAlgError:
+            factor = linalg.cho_factor(
+                hessian + ridge * np.eye(hessian.shape[0]), check_finite=False
+            )
+            step: FloatArray = linalg.cho_solve(factor, target, check_finite=False)
+        except linalg.LinAlgError:
             step = np.full(target.shape, np.nan)
         if np.isfinite(step).all():
             return step

@@ -5,6 +5,8 @@ import io
 from dataclasses import dataclass
 from pathlib import Path
 
+from topkapi.analysis.lazy import matplotlib_figure
+
 
 @dataclass(frozen=True)
 class Curves:
@@ -53,9 +55,7 @@ class Curves:
 
     def draw(self, path: str | Path) -> None:
         """Write the figure as PNG, SVG or PDF, by the file's ending."""
-        from matplotlib.figure import Figure  # slow to import, and few callers draw
-
-        figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+        figure = matplotlib_figure.Figure(figsize=(6.4, 4.0), layout="constrained")
         axes = figure.add_subplot()
         for name, values in self.lines.items():
             axes.plot(self.x, values, marker="o", markersize=3, label=name)

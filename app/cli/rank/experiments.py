@@ -38,7 +38,6 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.experiments.grids import TABLE_ORDER, title
     from topkapi.analysis.experiments.store import Progress, Row, Store, Task, run_tasks
     from topkapi.analysis.experiments.tables import FORMATS, Table, as_text
-    from topkapi.analysis.extras import EXTRAS, install_command, is_installed
     from topkapi.analysis.metrics import load_gains
     from topkapi.analysis.models import model_class
     from topkapi.analysis.papers.comparison import (
@@ -53,6 +52,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.papers.sweep_tables import beta_table, k_table
     from topkapi.analysis.papers.sweeps import beta_tasks, k_tasks, synthetic_fold_set
     from topkapi.analysis.papers.toprank import toprank_tables, toprank_tasks
+    from topkapi.extras import EXTRAS, install_command, is_installed
 
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")

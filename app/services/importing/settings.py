@@ -10,6 +10,7 @@ from typing import Any
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.pairs.sorters.registry import require_sorter
 from topkapi.app.domain.study import SETTINGS as STUDY_SETTINGS
 from topkapi.app.domain.study import Grade, StudySettings
 from topkapi.app.services.fence import limits
@@ -248,7 +249,9 @@ class _Head:
         if len(self._problems) > before:
             return None
         try:
-            return StudySettings(**values)
+            settings = StudySettings(**values)
+            require_sorter(settings.sorter)
+            return settings
         except Invalid as error:
             self._add(error.field or "settings", str(error), "")
             return None

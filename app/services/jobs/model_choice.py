@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 
 from sqlalchemy.orm import Session
 
@@ -10,11 +9,11 @@ from topkapi.app.db.base import Json
 from topkapi.app.db.queries import jobs as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
+from topkapi.extras import EXTRAS, is_installed
 
 FEWEST_QUERIES = 3  # a part to train on, one to tune on, one to test on
 USUAL = ("regression", "ranksvm", "listnet", "topk-listmle", "focused-net")
 CONSENSUS = ("bradley-terry", "supervised-kemeny")
-_PACKAGES = {"lightgbm": "lightgbm", "xgboost": "xgboost"}
 _TOOLS = {"topk": Tool.PAIRS, "graded": Tool.GRADES}
 
 
@@ -56,9 +55,7 @@ def model_offer(session: Session, study_id: int) -> ModelOffer:
     return ModelOffer(
         queries={truth: labelled.get(tool, 0) for truth, tool in _TOOLS.items()},
         models={
-            name: title(name)
-            for name in TABLE_ORDER
-            if name not in _PACKAGES or find_spec(_PACKAGES[name])
+            name: title(name) for name in TABLE_ORDER if name not in EXTRAS or is_installed(name)
         },
         features=sorted(own, key=_by_number) if own else NAMES,
         own_features=bool(own),

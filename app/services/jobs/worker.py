@@ -20,6 +20,7 @@ from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.kinds import KINDS
 from topkapi.app.services.jobs.running import LeaseKeeper, RunningJob, Stopped
 from topkapi.app.services.jobs.store import Lease
+from topkapi.extras import MissingPackage
 
 IDLE_SECONDS = 1.0  # between two looks at an empty queue
 _log = logging.getLogger("topkapi.jobs")
@@ -111,5 +112,7 @@ def _reason(error: Exception) -> str:
     """Return a sentence for people; the log has the traceback of what was not foreseen."""
     if isinstance(error, AppError | AnalysisError):
         return str(error)
+    if isinstance(error, MissingPackage):
+        return error.elsewhere
     _log.error("a job failed", exc_info=error)
     return f"Unexpected error: {type(error).__name__}: {error}. The log of the worker has more."

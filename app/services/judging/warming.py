@@ -2,6 +2,8 @@
 
 from functools import cache
 
+from topkapi.extras import is_installed
+
 
 @cache
 def warm() -> None:
@@ -9,6 +11,7 @@ def warm() -> None:
 
     A process does it once, however many applications it creates.
     """
-    from topkapi.app.domain.pairs.robust.warm import compile_all  # loads NumPy and numba
+    if is_installed("robust"):
+        from topkapi.app.domain.pairs.robust.warm import compile_all  # loads NumPy and numba
 
-    compile_all()
+        compile_all()

@@ -155,13 +155,13 @@ def _similarity(
     """Return rank-biased overlap and Kendall's tau-b of two lists."""
     # Imported here, so that a server starts without the numerical libraries.
     import numpy as np
-    from scipy.stats import kendalltau
 
     from topkapi.analysis.agreement.lists import rbo_matrix
+    from topkapi.analysis.lazy import stats
 
     ranks = [[rank_in(each, k, name) or k + 1 for name in names] for each in (one, two)]
     values = -np.array(ranks, dtype=float)
     if not one or not two:
         return 0.0, None
-    tau = float(kendalltau(*values).statistic)
+    tau = float(stats.kendalltau(*values).statistic)
     return float(rbo_matrix(values, depth=k)[0, 1]), None if np.isnan(tau) else tau

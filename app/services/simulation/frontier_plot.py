@@ -1,11 +1,16 @@
 """The frontier as a figure: one panel per error rate, `robust` as curves, others as points."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
+from topkapi.analysis.lazy import matplotlib_figure
 from topkapi.app.services.simulation.frontier import CURVES, Frontier, Point, write_csv
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 GREY = "#656057"
 LINES = (("#23509f", "-"), ("#7d9fd6", "--"))  # of `CURVES`
@@ -35,7 +40,7 @@ def write_frontier(found: Frontier, stem: Path) -> list[Path]:
 def draw_frontier(found: Frontier) -> Figure:
     """Plot both measures against questions, one row each; higher and further left is better."""
     rates, plan = sorted({point.error for point in found.points}), found.base.plan
-    figure = Figure(figsize=(1.2 + 3.6 * len(rates), 7.6), layout="constrained")
+    figure = matplotlib_figure.Figure(figsize=(1.2 + 3.6 * len(rates), 7.6), layout="constrained")
     rows = figure.subplots(2, len(rates), sharex="col", sharey="row", squeeze=False)
     measures = (f"kappa-NDCG@{plan.k}", f"overlap@{plan.k}")
     for row, (axes, measure) in enumerate(zip(rows, measures, strict=True)):

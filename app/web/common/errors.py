@@ -24,6 +24,7 @@ from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.prefix import route_path
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.visitors import is_api
+from topkapi.extras import MissingPackage
 
 RETRY_SECONDS = 2
 
@@ -57,6 +58,7 @@ _TITLES = {
     422: "Please fix the following",
     429: "Too many attempts",
     500: "Unexpected error",
+    501: "Not installed on this server",
     503: "The server is busy",
 }
 _TITLES_BY_CODE = {
@@ -87,6 +89,7 @@ def add_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(AppError, show_app_error)
     app.add_exception_handler(HTTPException, show_http_error)
     app.add_exception_handler(RequestValidationError, show_invalid_request)
+    app.add_exception_handler(MissingPackage, show_missing_package)
     app.add_exception_handler(Busy, show_busy)
     app.add_exception_handler(OperationalError, show_busy_database)
     app.add_exception_handler(TimeoutError, show_busy_database)
@@ -132,6 +135,12 @@ def show_invalid_request(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     found = [f"{_field(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
     return show(request, 422, "invalid", "; ".join(found) + ".")
+
+
+def show_missing_package(request: Request, error: Exception) -> Response:
+    """Return the response for a feature whose optional package is not installed."""
+    assert isinstance(error, MissingPackage)
+    return show(request, 501, "missing_package", f"{error.elsewhere}. Ask who runs the server.")
 
 
 def show_busy_database(request: Request, error: Exception) -> Response:

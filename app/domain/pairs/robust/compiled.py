@@ -3,8 +3,10 @@
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba
+from topkapi.app.domain.pairs.sorters.registry import NUMBA
+from topkapi.extras import optional_module
 
+numba = optional_module("numba", "robust", NUMBA)
 Function = TypeVar("Function", bound=Callable[..., Any])
 _ANY_ORDER = {"reassoc", "contract", "nsz"}  # of sums, so that they use vector instructions
 

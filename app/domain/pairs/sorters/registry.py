@@ -7,12 +7,16 @@ version that is still registered continue under the current one.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.answers import ItemId
 from topkapi.app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
 from topkapi.app.domain.pairs.sorters.heap import heap, heap_bottom_up, heap_questions
 from topkapi.app.domain.pairs.sorters.insertion import insertion
 from topkapi.app.domain.pairs.sorters.ranking import Sorter
 from topkapi.app.domain.pairs.sorters.winner_tree import buckets, tournament
+from topkapi.extras import MissingPackage, is_installed
+
+NUMBA = "numba, which the sorter `robust` and the confidence of lists need,"  # in messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,12 @@ SORTERS: dict[str, SorterInfo] = {
         2, None, heap_questions, "learns how the assessor errs; fixed question budget", True, (1,)
     ),
 }
+
+
+def require_sorter(name: str) -> None:
+    """Raise Invalid if a sorter cannot run here, because its package is not installed."""
+    if SORTERS[name].sampled and not is_installed("robust"):
+        raise Invalid(str(MissingPackage(NUMBA, "robust")), field="sorter")
 
 
 def is_registered(name: str, version: int) -> bool:

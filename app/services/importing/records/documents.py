@@ -8,7 +8,7 @@ from typing import Any
 
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import UnreadableBytes
+from topkapi.app.services.fence.children import LibraryMissing, UnreadableBytes
 from topkapi.app.services.importing.problems import BadValue, Kind, Location
 from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.names import DOCUMENT_NAMES
@@ -25,6 +25,7 @@ from topkapi.app.services.importing.records.values import (
 )
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.pages.pdf import PDF
+from topkapi.extras import install_command
 
 PICTURES = {
     ".png": "image/png",
@@ -66,6 +67,9 @@ def check_media(reader: Reader, data: bytes, kind: str, path: str) -> None:
     task, what = ("pdf", "PDF") if kind == PDF else ("picture", "picture")
     try:
         reader.media.check(task, path, data, content_hash(kind, data))
+    except LibraryMissing:
+        problem = f"{shown(path)} is a PDF file, and no reader for it is installed."
+        raise BadValue("path", problem, f"Install it with: {install_command('pdf')}.") from None
     except UnreadableBytes as error:
         problem = f"{shown(path)} cannot be shown: {error}."
         raise BadValue("path", problem, f"Save the {what} again.") from None

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from topkapi.analysis.extras import install_command
 from topkapi.app.services.importing.problems import Location, StudyRefused, refusal
 from topkapi.app.services.importing.records.names import Aliases, is_header
 from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.extras import install_command
 
 Kind = Literal["jsonl", "json", "table", "parquet", "lines"]
 PARQUET = b"PAR1"
