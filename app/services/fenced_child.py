@@ -150,7 +150,6 @@ def _limit_process() -> None:
     ):
         with suppress(ValueError, OSError):
             resource.setrlimit(what, (most, most))
-    os.nice(10)  # assessors' requests come first
 
 
 def _used() -> float:

@@ -19,6 +19,7 @@ MAX_TITLE = 1000
 MAX_URL = 4000
 MAX_QUERY = 10_000
 MAX_FEATURES = 10_000
+MAX_VALUES = 50_000  # of a record in JSON, nested ones included
 GRADE_RANGE = (-1000, 1000)
 
 # A page in Markdown; what exceeds these is shown as plain text

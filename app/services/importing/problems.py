@@ -125,7 +125,7 @@ class Problems:
 
     def add_value(self, location: Location, error: BadValue) -> None:
         """Add the problem of a value."""
-        self.add(location, error.field, error.problem, error.fix, error.kind)
+        self.add(location, error.field or None, error.problem, error.fix, error.kind)
 
     def refuse_if_any(self) -> None:
         """Raise StudyRefused if there are problems."""

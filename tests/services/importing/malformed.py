@@ -173,6 +173,12 @@ def cp1252_page(folder: Path) -> None:
     write_jsonl(folder / "documents.jsonl", [{"id": "d0", "path": "pages/a.html"}])
 
 
+@case("documents.jsonl", 2, None, "more than 50,000 values")
+def record_of_many_fields(folder: Path) -> None:
+    many: dict[str, list[str]] = {f"f{number}": [] for number in range(50_001)}
+    write_jsonl(folder / "documents.jsonl", [document(0), document(1) | many])
+
+
 @case("documents.jsonl", 4, "id", "appears twice")
 def duplicate_document(folder: Path) -> None:
     write_jsonl(

@@ -27,12 +27,38 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_object)
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+"?|[][{},]')
+
+
+def _decoded_at(text: str, at: int = 0) -> tuple[Any, int]:
+    """Return the JSON value at ``at`` and its end; raise BadValue if it has too many values.
+
+    They are counted first: the parser stops every other thread until it has read the last one.
+    """
+    depth = values = 0
+    few = text.count(",", at) <= limits.MAX_VALUES
+    for found in () if few else _TOKEN.finditer(text, at):
+        mark = text[found.start()]
+        depth += (mark in "{[") - (mark in "}]")
+        values += mark == ","
+        if values > limits.MAX_VALUES:
+            raise BadValue(
+                "",
+                f"This has more than {limits.MAX_VALUES:,} values.",
+                "Write one record per line, with the fields that the documentation names.",
+            )
+        if depth <= 0:
+            break
+    return DECODER.raw_decode(text, at)
 
 
 def json_object(location: Location, line: str, problems: Problems) -> dict[str, Any] | None:
     """Parse the object on ``line``; return None after adding a problem."""
     try:
-        record = DECODER.decode(line)
+        line = line.strip()
+        record, end = _decoded_at(line)
+        if end < len(line):
+            raise json.JSONDecodeError("Extra data", line, end)
     except BadValue as error:
         problems.add_value(location, error)
         return None
@@ -179,7 +205,7 @@ def _end_of(pattern: re.Pattern[str], text: str, at: int) -> int:
 def _decoded(text: str, at: int) -> tuple[Any, int]:
     """Return the value at ``at`` and its end, or the error and ``at``."""
     try:
-        return DECODER.raw_decode(text, at)
+        return _decoded_at(text, at)
     except (BadValue, ValueError, RecursionError) as error:
         return error, at
 
