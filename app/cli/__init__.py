@@ -35,6 +35,7 @@ COMMANDS = {
     "study": "Import studies, assign them, and show their progress.",
     "demo": "Load the demo study, with accounts and partly finished work.",
     "judge": "Let a model judge a study as a machine assessor.",
+    "machine": "Certify a machine assessor, or import what a machine judged elsewhere.",
     "export": "Write the results of a study in one of the formats.",
     "systems": "Score systems' TREC runs on the labels of a study.",
     "simulate": "Simulate sessions: questions and quality of each sorter.",

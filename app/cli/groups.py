@@ -45,6 +45,9 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "copy": "Write a full copy of a study, which a deletion requires.",
         "delete": "Delete an archived study whose judgments a full copy holds.",
     },
+    "machine": {
+        "certificate": "Test whether a machine may replace a person, and write the certificate.",
+    },
     "systems": {
         "add": "Add TREC runs to a study, one system per tag; all of them or none.",
         "list": "List the runs of a study.",

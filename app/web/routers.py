@@ -23,6 +23,7 @@ from topkapi.app.web.judging.history_pages import api_router as history_api
 from topkapi.app.web.judging.history_pages import router as history_pages
 from topkapi.app.web.judging.pages import router as judging_pages
 from topkapi.app.web.judging.queue_pages import router as queue_pages
+from topkapi.app.web.machines.certificate_pages import router as certificate_pages
 from topkapi.app.web.machines.pages import router as machines_pages
 from topkapi.app.web.pages.stored_pages import router as stored_pages
 from topkapi.app.web.people.api import router as people_api
@@ -67,6 +68,7 @@ ROUTERS = (
     query_pages,
     jobs_pages,
     machines_pages,
+    certificate_pages,
     jobs_api,
     account_api,
     studies_api,

@@ -79,6 +79,8 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/machines": ADMINS,
     "POST /studies/{slug}/machines": ADMINS,
     "POST /studies/{slug}/machines/prompts": ADMINS,
+    "GET /studies/{slug}/certificate": RESEARCH,
+    "GET /studies/{slug}/certificate.json": RESEARCH,
     "POST /studies/{slug}/confidence": RESEARCH,
     "POST /studies/{slug}/report": RESEARCH,
     "GET /studies/{slug}/jobs/{job_id}": RESEARCH,

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, func, select
+from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, undefer
 
 from topkapi.app.db.models import Assignment, Job, MachineCall, MachinePrompt, Query, User
@@ -37,6 +37,35 @@ def latest_prompt(session: Session, study_id: int, tool: Tool) -> MachinePrompt 
         MachinePrompt.study_id == study_id, MachinePrompt.tool == tool
     )
     return session.scalar(statement.order_by(MachinePrompt.number.desc()).limit(1))
+
+
+def prompt_texts(session: Session, study_id: int, tool: Tool) -> dict[int, str]:
+    """Return every version of a study's own prompt by its number."""
+    statement = select(MachinePrompt.number, MachinePrompt.text).where(
+        MachinePrompt.study_id == study_id, MachinePrompt.tool == tool
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def versions_used(
+    session: Session, study_id: int, machine: str, tool: Tool
+) -> Sequence[Row[str, str, int]]:
+    """Return model, its version and number of the prompt of a machine's answered calls."""
+    statement = (
+        select(MachineCall.model, MachineCall.version, MachineCall.prompt_number)
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .join(User, User.id == Assignment.user_id)
+        .where(
+            Query.study_id == study_id,
+            User.machine,
+            User.name == machine,
+            Assignment.tool == tool,
+            MachineCall.answer.is_not(None),
+        )
+        .distinct()
+    )
+    return session.execute(statement).all()
 
 
 def open_work(

@@ -69,6 +69,7 @@ def get_report(
         confidence_at=outdated_at(session, study.slug, stored),
         empty=found is not None and found.empty,
         has_lists=Tool.LISTS in study.settings.tools,
+        machines=found is not None and found.machines is not None,
         job=JobView.of(job) if job else None,
         outdated_at=outdated_at(session, study.slug, computed),
     )

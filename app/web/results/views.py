@@ -154,6 +154,7 @@ class ReportView:
     confidence: bool
     empty: bool
     has_lists: bool
+    machines: bool  # whether one has judged
     confidence_missing: bool = False
     confidence_at: datetime | None = None
     job: JobView | None = None

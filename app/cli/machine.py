@@ -1,0 +1,52 @@
+"""`topkapi machine`: certificates of machine assessors, and judgments they made elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from topkapi.app.cli.common import open_sessions
+from topkapi.app.cli.running import RUNNING
+from topkapi.app.domain.enums import Tool
+
+if TYPE_CHECKING or RUNNING:
+    from topkapi.app.services.machines.certificates import Certificates
+    from topkapi.app.services.results.exports import export_session
+
+Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the group to the command line."""
+    summary = "Certify a machine assessor, or import what a machine judged elsewhere."
+    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group.command(
+        epilog="Example: topkapi machine certificate tulips gpt-5-mini --out certificate.json"
+    )(certificate)
+    cli.add_typer(group, name="machine")
+
+
+def certificate(
+    slug: Slug,
+    machine: Annotated[str, typer.Argument(help="Name of the machine.")],
+    tool: Annotated[Tool, typer.Option(help="Tool that it judged with.")] = Tool.PAIRS,
+    epsilon: Annotated[
+        float,
+        typer.Option(
+            min=0.0, max=0.5, help="Advantage of a person that is accepted: .1 crowds, .2 experts."
+        ),
+    ] = 0.1,
+    out: Annotated[Path | None, typer.Option(help="File to write; printed if omitted.")] = None,
+) -> None:
+    """Test whether a machine may replace a person, and write the certificate."""
+    with open_sessions() as sessions, export_session(sessions) as session:
+        found = Certificates(session, slug).issue(machine, tool, epsilon)
+    if out is None:
+        typer.echo(found.to_json(), nl=False)
+        return
+    out.write_text(found.to_json(), encoding="utf-8")
+    typer.echo(
+        f"{machine}: {found.verdict} ({found.people} people, {found.queries} queries); {out}"
+    )
