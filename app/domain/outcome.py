@@ -36,7 +36,7 @@ def outcome(
     try:
         next(sorter_run_after(plan, done))
     except StopIteration as stop:
-        return result_of(plan, done, stop.value)
+        return result_of(plan, done, Done(stop.value))
     return None
 
 
@@ -47,7 +47,9 @@ def _sampled(
     if pending_question is not None:
         after, step = step_from_json(pending_question)
         if after == len(done):
-            return result_of(plan, done, step.ranking) if isinstance(step, Done) else None
+            return result_of(plan, done, step) if isinstance(step, Done) else None
+    if plan.together:
+        return None  # the answers of the others are not known here
     state = PairSession(plan, map(answer, done)).state
     return state.result if isinstance(state, Finished) else None
 

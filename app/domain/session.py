@@ -230,6 +230,26 @@ class JudgingSession(ABC, Generic[J]):
         """Ask the pair that ``choose`` returns for this session, if the service must choose it."""
 
     @property
+    def version(self) -> Any:
+        """Value that differs if the state may differ, in sessions of one plan."""
+        return self.length
+
+    @property
+    def open_pages(self) -> tuple[int, ...]:
+        """The pages that an answer may be about."""
+        return self.state.shown
+
+    @property
+    def waits(self) -> bool:
+        """Whether there is no question now, although the work is not finished."""
+        return False
+
+    @property
+    def share_left(self) -> int:
+        """How many questions this person is expected to answer."""
+        return self.progress.expected_left
+
+    @property
     def list_ids(self) -> Mapping[str, int]:
         """The ids of the judged rankings by name; empty where pages are judged."""
         return {}

@@ -8,6 +8,7 @@ from topkapi.app.domain.grades.session import GradeSession
 from topkapi.app.domain.lists.session import ListSession
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.session import PairSession
+from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import AnySession, StoredJudgment
 
 SESSIONS: Mapping[Tool, type[AnySession]] = {
@@ -15,6 +16,11 @@ SESSIONS: Mapping[Tool, type[AnySession]] = {
     Tool.GRADES: GradeSession,
     Tool.LISTS: ListSession,
 }
+
+
+def open_session(tool: Tool, plan: Mapping[str, Any]) -> AnySession:
+    """Open a session without entries from a stored plan."""
+    return (TeamSession if plan.get("together") else SESSIONS[tool]).open(plan)
 
 
 def asks_nothing(tool: Tool, plan: Mapping[str, Any]) -> bool:
@@ -26,7 +32,7 @@ def asks_nothing(tool: Tool, plan: Mapping[str, Any]) -> bool:
     if tool is Tool.LISTS:
         return not plan["size"]
     few = len(plan["order"]) < (2 if tool is Tool.PAIRS else 1)
-    return few or (plan.get("stop_at") is not None and not SESSIONS[tool].open(plan).state.shown)
+    return few or (plan.get("stop_at") is not None and not open_session(tool, plan).state.shown)
 
 
 class StoredEntry(StoredJudgment, Protocol):

@@ -5,6 +5,7 @@ from topkapi.app.db.models.crowd import CrowdWorker, EntryLink
 from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile
 from topkapi.app.db.models.job import Job
 from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEvent
+from topkapi.app.db.models.lease import Lease
 from topkapi.app.db.models.machine import MachineCall, MachinePrompt
 from topkapi.app.db.models.ranking import Ranking, SystemRun
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
@@ -27,6 +28,7 @@ __all__ = [
     "Invitation",
     "Job",
     "JudgmentRow",
+    "Lease",
     "MachineCall",
     "MachinePrompt",
     "PracticeAnswer",

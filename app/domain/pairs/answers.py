@@ -1,5 +1,6 @@
 """Types of pairwise judging: pairs, preferences, answers, questions, judgments."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -108,3 +109,15 @@ class Judgment:
         if self.answer.is_preference:
             return None
         return self.left if self.answer in _ABOUT_LEFT else self.right
+
+
+def removed_by(
+    judgments: Iterable[Judgment],
+) -> tuple[tuple[ItemId, ...], tuple[ItemId, ...]]:
+    """Return the pages removed as bad and as unjudgeable, each once."""
+    found: dict[ItemId, bool] = {}
+    for judgment in judgments:
+        if (item := judgment.removed) is not None:
+            found.setdefault(item, judgment.answer in BAD_ANSWERS)
+    bad = tuple(item for item, is_bad in found.items() if is_bad)
+    return bad, tuple(item for item, is_bad in found.items() if not is_bad)

@@ -12,9 +12,12 @@ def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
     if isinstance(step, AskPair):
         asked = {"after": after, "pair": list(step.pair)}
         return asked if step.quality is None else {**asked, "quality": step.quality}
-    ended = {"after": after, "ranking": [list(items) for items in step.ranking]}
-    confidence = step.confidence
-    return ended if confidence is None else {**ended, "confidence": confidence.as_json()}
+    ended: dict[str, Any] = {"after": after, "ranking": [list(items) for items in step.ranking]}
+    if step.removed is not None:
+        ended["removed"] = [list(items) for items in step.removed]
+    if step.confidence is not None:
+        ended["confidence"] = step.confidence.as_json()
+    return ended
 
 
 def error_model_in(stored: Mapping[str, Any]) -> ErrorModel | None:
@@ -28,8 +31,9 @@ def step_from_json(stored: Mapping[str, Any]) -> tuple[int, Step]:
     if "pair" in stored:
         first, second = stored["pair"]
         return stored["after"], AskPair((first, second), stored.get("quality"))
-    confidence = stored.get("confidence")
+    confidence, removed = stored.get("confidence"), stored.get("removed")
     return stored["after"], Done(
         tuple(tuple(items) for items in stored["ranking"]),
         None if confidence is None else ListConfidence.from_json(confidence),
+        None if removed is None else (tuple(removed[0]), tuple(removed[1])),
     )

@@ -25,6 +25,8 @@ class Plan:
     which it ends early (kappa-NDCG, or overlap for the goal "members"), ``pair_limit`` the maximum
     number of times that a pair is asked.
 
+    ``together``: all assignments with this plan are a team, whose answers make one list.
+
     An adjudication asks the ``pairs`` instead of sorting. After every ``attention_every`` sorting
     answers one of the ``gold`` pairs is asked, whose right answer is known; 0 is never.
     """
@@ -48,6 +50,7 @@ class Plan:
     pairs: tuple[Pair, ...] = ()
     attention_every: int = 0
     gold: tuple[Pair, ...] = ()
+    together: bool = False
 
     def __post_init__(self) -> None:
         if not is_registered(self.sorter, self.sorter_version):
@@ -55,6 +58,10 @@ class Plan:
                 f"There is no sorter {self.sorter!r} version {self.sorter_version}. "
                 f"Known sorters: {', '.join(SORTERS)}.",
                 field="sorter",
+            )
+        if self.together and not SORTERS[self.sorter].sampled:
+            raise Invalid(
+                f"together needs the sorter robust, not {self.sorter!r}.", field="together"
             )
         if self.k < 1:
             raise Invalid(f"k is {self.k}; it must be at least 1.", field="k")
@@ -114,7 +121,7 @@ class Plan:
         stored = {**asdict(self), "order": list(self.order)}
         for name, pairs in (("pairs", self.pairs), ("gold", self.gold)):
             stored[name] = [list(pair) for pair in pairs]
-        for name in ("pairs", "gold", "attention_every"):
+        for name in ("pairs", "gold", "attention_every", "together"):
             if not stored[name]:
                 del stored[name]
         if self.goal == Goal.ORDER:

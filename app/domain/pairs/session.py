@@ -12,14 +12,13 @@ from topkapi.app.domain.draws import draw_integer
 from topkapi.app.domain.errors import AnswerNotAllowed, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import (
-    BAD_ANSWERS,
-    UNJUDGEABLE_ANSWERS,
     Answer,
     ItemId,
     Judgment,
     Pair,
     Question,
     QuestionKind,
+    removed_by,
 )
 from topkapi.app.domain.pairs.checks import due_attention, due_check, self_consistency
 from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
@@ -48,8 +47,9 @@ def strategy_for(plan: Plan) -> Strategy:
         return PairListStrategy(plan)
     if SORTERS[plan.sorter].sampled:
         from topkapi.app.domain.pairs.robust.strategy import RobustStrategy  # loads NumPy
+        from topkapi.app.domain.pairs.robust.team import TeamStrategy
 
-        return RobustStrategy(plan)
+        return TeamStrategy(plan) if plan.together else RobustStrategy(plan)
     return SorterStrategy(plan)
 
 
@@ -131,10 +131,14 @@ class PairSession(JudgingSession[Judgment]):
         """The current question, or the result."""
         step = self._step
         if isinstance(step, Done):
-            return Finished(result_of(self.plan, self._done, step.ranking), step.confidence)
+            return Finished(result_of(self.plan, self._done, step), step.confidence)
+        return Asking(self._question(step.pair))
+
+    def _question(self, pair: Pair) -> Question:
+        """Return the question if ``pair`` is the sorter's: that pair, or a check before it."""
         at = self.plan, self._done, self.tracker.sorted
         check = due_attention(*at) or due_check(*at)
-        return Asking(check or Question(QuestionKind.SORT, *self._on_sides(step.pair)))
+        return check or Question(QuestionKind.SORT, *self._on_sides(pair))
 
     @property
     def progress(self) -> Progress:
@@ -244,9 +248,12 @@ class PairSession(JudgingSession[Judgment]):
     def validate(self, judgment: Judgment) -> None:
         """Raise if the answer is to another question or is not allowed by the study."""
         state = self.state
-        if not isinstance(state, Asking):
+        self._validate(judgment, state.question if isinstance(state, Asking) else None)
+
+    def _validate(self, judgment: Judgment, question: Question | None) -> None:
+        if question is None:
             raise OutOfTurn("This query is finished; no question is open.")
-        if judgment.question != state.question:
+        if judgment.question != question:
             raise OutOfTurn("This answer is about a pair that is not being asked now.")
         if not self.plan.allows(judgment.answer):
             raise AnswerNotAllowed(
@@ -340,12 +347,12 @@ def _choice(asked: Question, answers: tuple[Answer, ...]) -> Choice:
     return Choice(values, judgment, rare=not answers[0].is_preference)
 
 
-def result_of(plan: Plan, done: Sequence[Judgment], ranking: Ranking) -> Result:
-    """Return the ground truth from the effective answers ``done`` and the final ``ranking``."""
+def result_of(plan: Plan, done: Sequence[Judgment], end: Done) -> Result:
+    """Return the ground truth from the effective answers ``done`` and the ``end`` they led to."""
+    ranking = end.ranking
     listed = [item for items in ranking for item in items]
     top = tuple(listed[: plan.k])
-    bad = _removed_by(done, BAD_ANSWERS)
-    unjudgeable = _removed_by(done, UNJUDGEABLE_ANSWERS)
+    bad, unjudgeable = end.removed or removed_by(done)
     outside = {*top, *bad, *unjudgeable}
     return Result(
         ranking=top,
@@ -353,14 +360,6 @@ def result_of(plan: Plan, done: Sequence[Judgment], ranking: Ranking) -> Result:
         rest=tuple(item for item in plan.order if item not in outside),
         bad=bad,
         unjudgeable=unjudgeable,
-    )
-
-
-def _removed_by(judgments: Iterable[Judgment], answers: frozenset[Answer]) -> tuple[ItemId, ...]:
-    return tuple(
-        item
-        for judgment in judgments
-        if judgment.answer in answers and (item := judgment.removed) is not None
     )
 
 

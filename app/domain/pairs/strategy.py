@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from topkapi.app.domain.pairs.answers import Judgment, Pair
+from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair
 from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
 from topkapi.app.domain.pairs.sorters.ranking import Ranking
 
@@ -19,10 +19,16 @@ class AskPair:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """The final ranking; a sampled sorter adds its confidence."""
+    """The final ranking; a sampled sorter adds its confidence.
+
+    A team adds the pages that somebody removed, as bad and as unjudgeable. ``waits``: there is no
+    question for this person now, but the others have not finished.
+    """
 
     ranking: Ranking
     confidence: ListConfidence | None = None
+    removed: tuple[tuple[ItemId, ...], tuple[ItemId, ...]] | None = None
+    waits: bool = False
 
 
 Step = AskPair | Done

@@ -25,6 +25,7 @@ from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import rotation
 from topkapi.app.services.assignments.steps import Spec, kind_of
 from topkapi.app.services.judging.lists import work as list_work
+from topkapi.app.services.judging.teams import lock_teams, reopen_teams
 
 _BY = {Tool.PAIRS: "by pairs", Tool.GRADES: "by grades", Tool.LISTS: "by lists"}
 _NAMES = 3  # of available people in a message
@@ -118,6 +119,7 @@ def give(
             row.withdrawn_at = None
             record(session, study, "assignment.restore", row, actor_id)
         session.flush()
+        reopen_teams(session, lock_teams(session, [row.id for row in again.values()]))
         made = rotation.assign(session, study, fresh, actor_id=actor_id) if fresh else []
     except RuleBroken as broken:
         raise explained(session, study, broken, leaving=leaving) from broken
@@ -139,6 +141,7 @@ def withdraw_many(
     actor_id: int | None = None,
 ) -> list[Assignment]:
     """Withdraw unfinished assignments, all or none; their logs are kept."""
+    teams = lock_teams(session, assignment_ids)
     found = {row.id: row for row in named.assignments_of_ids(session, study.id, assignment_ids)}
     for number in assignment_ids:
         _refuse_withdrawing(study, number, found.get(number))
@@ -148,6 +151,7 @@ def withdraw_many(
             row.withdrawn_at = at
             record(session, study, "assignment.withdraw", row, actor_id)
     session.flush()
+    reopen_teams(session, teams)
     return [found[number] for number in assignment_ids]
 
 

@@ -15,6 +15,7 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.steps import spec_of
 from topkapi.app.services.judging.lists import work as list_work
+from topkapi.app.services.judging.teams import lock_teams, reopen_teams
 
 LONGEST_REASON = 500
 
@@ -34,6 +35,7 @@ def void(
             f"Enter a reason of 1 to {LONGEST_REASON} characters; it is kept in the audit log.",
             field="reason",
         )
+    teams = lock_teams(session, assignment_ids)
     rows = _rows(session, study, assignment_ids)
     for row in rows:
         if row.finished_at is None or row.withdrawn_at is not None:
@@ -44,6 +46,7 @@ def void(
         row.voided_at = row.withdrawn_at = now()
         manual_assignment.record(session, study, "assignment.void", row, actor_id, reason=reason)
     session.flush()
+    reopen_teams(session, teams)
     return rows
 
 
@@ -55,6 +58,7 @@ def restore(
     actor_id: int | None = None,
 ) -> list[Assignment]:
     """Give void or withdrawn assignments back, all or none; refuse if somebody took them over."""
+    teams = lock_teams(session, assignment_ids)
     rows = _rows(session, study, assignment_ids)
     try:
         for row in rows:
@@ -68,6 +72,7 @@ def restore(
             row.voided_at = row.withdrawn_at = None
             manual_assignment.record(session, study, action, row, actor_id)
             session.flush()
+        reopen_teams(session, teams)
     except RuleBroken as broken:
         advice = "Withdraw or void that work first."
         raise manual_assignment.explained(session, study, broken, advice=advice) from broken

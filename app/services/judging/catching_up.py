@@ -7,17 +7,27 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.log import Entry
+from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.plan_digest import plan_digest
-from topkapi.app.domain.sessions import SESSIONS, read_log
+from topkapi.app.domain.sessions import open_session, read_log
 from topkapi.app.services.judging.live_sessions import (
     DocumentHead,
     LiveAssignment,
     LiveSessions,
     QueryHead,
 )
+from topkapi.app.services.judging.teams import join_team
 
 
 def caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
+    """Return the live session of an assignment, and of a team, caught up with the logs."""
+    found = _caught_up(session, live, assignment)
+    if isinstance(found.session, TeamSession):
+        found.team = join_team(session, assignment, found.session)
+    return found
+
+
+def _caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) -> LiveAssignment:
     """Return the cached live session caught up with the log, or replay the whole log."""
     kept = live.take(assignment.key)
     if kept is not None:
@@ -51,7 +61,7 @@ def _open(session: Session, assignment: AssignmentHead) -> LiveAssignment:
     plan = queries.plan_of(session, assignment.id)
     heads = queries.document_heads(session, plan["order"])
     documents = {row[0]: DocumentHead(*row) for row in heads}
-    opened = SESSIONS[assignment.tool].open(plan)
+    opened = open_session(assignment.tool, plan)
     return LiveAssignment(
         key=(assignment.id, assignment.created_at, plan_digest(plan)),
         id=assignment.id,

@@ -17,10 +17,13 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.judging import teams
 from topkapi.app.db.queries.judging.labeling import AssignmentHead, AssignmentKey
+from topkapi.app.db.queries.judging.lists import lock_queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, OtherPages, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging import timing
@@ -33,6 +36,7 @@ from topkapi.app.services.judging.live_sessions import (
     LiveSessions,
     QueryHead,
 )
+from topkapi.app.services.judging.teams import publish
 from topkapi.app.services.judging.training_guard import require_training
 
 
@@ -57,9 +61,10 @@ class AssignmentState:
 
     ``position`` is the position of the next log entry; ``new`` holds the pages on the screen that
     the person has not seen before; ``scale`` is the largest number of questions expected at the
-    start. ``ahead`` is the prefetch: the state after each possible next entry, likely ones first;
-    each may have a prefetch of its own. It is empty unless it was requested and is cheap to
-    compute.
+    start. ``is_stored`` is false for a member of a team whose question has yet to be stored and
+    leased: `offer` does it. ``ahead`` is the prefetch: the state after each possible next entry,
+    likely ones first; each may have a prefetch of its own. It is empty unless it was requested and
+    is cheap to compute.
     """
 
     assignment_id: int
@@ -77,6 +82,7 @@ class AssignmentState:
     can_redo: bool
     active_ms: int
     ahead: tuple["PossibleState", ...] = ()
+    is_stored: bool = True
 
     @property
     def finished(self) -> bool:
@@ -97,9 +103,53 @@ def assignment_state(
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = caught_up(session, live, assignment)
     try:
+        if isinstance(current.session, TeamSession):
+            current.session.drop_outdated()
         return _assignment_state(current, assignment, assignment.active_ms)
     finally:
         live.put(current)
+
+
+def offer(
+    session: Session, live: LiveSessions, *, assignment_id: int, user_id: int
+) -> AssignmentState:
+    """Store and lease the question of a member of a team who has none, and return the state."""
+    assignment = _locked(session, live, assignment_id, user_id)
+    current = caught_up(session, live, assignment)
+    joined, team = current.session, current.team
+    assert isinstance(joined, TeamSession)
+    assert team is not None
+    joined.drop_outdated()
+    if not joined.stored:
+        if any(member.finished_at for member in team.members):
+            joined.finish()
+        is_open = joined.state.shown or joined.waits
+        teams.store_for_member(
+            session,
+            assignment.id,
+            pending_question=joined.pending_question,
+            expected_left=joined.share_left,
+            finished_at=None if is_open else now(),
+        )
+    publish(session, assignment, team, joined, now())
+    result = _assignment_state(current, assignment, assignment.active_ms)
+    live.put(current)
+    return replace(result, is_stored=True)
+
+
+def _locked(
+    session: Session, live: LiveSessions, assignment_id: int, user_id: int
+) -> AssignmentHead:
+    """Return the person's assignment, locked; before it, the lock of a team is taken."""
+    query_id = live.query_of_team(
+        assignment_id, partial(teams.query_of_team, session, assignment_id)
+    )
+    if query_id is not None:
+        lock_queries(session, [query_id])
+    locked = queries.assignment_for_update(session, assignment_id, user_id)
+    assignment = _required(locked, assignment_id)
+    require_training(session, assignment, user_id)
+    return assignment
 
 
 def peek(
@@ -224,9 +274,7 @@ def submit(
     Idempotent: a repeated submission changes nothing. With ``look_ahead`` the state includes the
     prefetch of the frequent next answers, where that is cheap to compute.
     """
-    locked = queries.assignment_for_update(session, assignment_id, user_id)
-    assignment = _required(locked, assignment_id)
-    require_training(session, assignment, user_id)
+    assignment = _locked(session, live, assignment_id, user_id)
     current = caught_up(session, live, assignment)
     active_ms = assignment.active_ms
     try:
@@ -272,7 +320,12 @@ def _assignment_state(
     live: LiveAssignment, assignment: AssignmentHead, active_ms: int
 ) -> AssignmentState:
     session, chosen = live.session, assignment.terms
-    state = session.state
+    state, team = session.state, live.team
+    is_stored = (
+        not isinstance(session, TeamSession)
+        or team is None
+        or (session.stored and (not state.shown or live.id in team.leases))
+    )
     return AssignmentState(
         assignment_id=live.id,
         tool=live.tool,
@@ -288,6 +341,7 @@ def _assignment_state(
         can_undo=session.can_undo,
         can_redo=session.can_redo,
         active_ms=active_ms,
+        is_stored=is_stored,
     )
 
 
@@ -296,7 +350,7 @@ def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:
         return Entry(submission.kind)
     assert submission.answer is not None
     judgment = live.session.judgment(submission.answer, live.ids)
-    if submission.shown and submission.shown != live.session.state.shown:
+    if submission.shown and submission.shown != live.session.open_pages:
         raise OtherPages("The pages on the screen were not those of this question.")
     return Entry(EntryKind.ANSWER, judgment)
 
@@ -331,6 +385,8 @@ def _append(
     summary = _summary(assignment, live, entry, time.active_ms, at)
     if not queries.append_entry(session, assignment.id, row, summary):
         raise _stale()
+    if isinstance(live.session, TeamSession) and live.team is not None:
+        publish(session, assignment, live.team, live.session, at)
     return assignment.active_ms + time.active_ms
 
 
@@ -348,17 +404,19 @@ def _summary(
     is_answer = entry.kind is EntryKind.ANSWER
     return {
         "pending_question": live.session.pending_question
-        if is_answer
+        if is_answer or live.team is not None
         else assignment.pending_question,
         "answered": live.session.answered,
-        "expected_left": live.progress().expected_left,
+        "expected_left": live.session.share_left
+        if live.team is not None
+        else live.progress().expected_left,
         "active_ms": assignment.active_ms + active_ms,
         "last_entry_at": at,
         "checks": checks,
         "checks_agreed": agreed,
         "known_answers": known[0],
         "known_right": known[1],
-        "finished_at": None if live.session.state.shown else at,
+        "finished_at": None if live.session.state.shown or live.session.waits else at,
     }
 
 

@@ -7,7 +7,7 @@ plan, because the database may reuse an id.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from sys import getsizeof
 from threading import Lock
@@ -17,7 +17,9 @@ from topkapi.app.db.queries.judging.labeling import AssignmentKey
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import Entry
 from topkapi.app.domain.pairs.known import KnownPairs
+from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import AnySession, Progress
+from topkapi.app.services.judging.teams import Team
 
 DEFAULT_BYTES = 64 * 2**20
 _FINISHED_PART = 16
@@ -59,7 +61,8 @@ class LiveAssignment:
     ids; ``scale`` is the largest number of questions expected at the start; ``heads`` holds the
     documents once they are shared with other assignments that judge the same pages. ``known`` is
     what is known about the query's pairs, read with the first answer of this process. ``foreseen``
-    is an expected entry and the session after it, computed before its transaction began.
+    is an expected entry and the session after it, computed before its transaction began. ``team``
+    is the team as of this request, if the assignment belongs to one.
     """
 
     key: AssignmentKey
@@ -74,8 +77,9 @@ class LiveAssignment:
     scale: int
     known: KnownPairs | None = None
     heads: "SharedHeads | None" = None
+    team: Team | None = None
     foreseen: tuple[Entry[Any], AnySession] | None = None
-    _cached_progress: tuple[int, Progress] | None = None
+    _cached_progress: tuple[Any, Progress] | None = None
 
     @property
     def finished(self) -> bool:
@@ -105,10 +109,10 @@ class LiveAssignment:
             self.session.append(entry)
 
     def progress(self) -> Progress:
-        """Return the progress of the session, computed once per length of its log."""
-        length = self.session.length
-        if self._cached_progress is None or self._cached_progress[0] != length:
-            self._cached_progress = length, self.session.progress
+        """Return the progress of the session, computed once per version."""
+        version = self.session.version
+        if self._cached_progress is None or self._cached_progress[0] != version:
+            self._cached_progress = version, self.session.progress
         return self._cached_progress[1]
 
 
@@ -156,6 +160,7 @@ class LiveSessions:
         self._heads: dict[SharedHeads, SharedHeads] = {}
         self._users: Counter[SharedHeads] = Counter()
         self._slow: dict[tuple[int, int], AssignmentKey] = {}
+        self._teams: dict[int, int | None] = {}
         self.size = 0
 
     def __len__(self) -> int:
@@ -172,6 +177,16 @@ class LiveSessions:
         """Return the key of the person's cached session if its questions take milliseconds."""
         return self._slow.get((assignment_id, user_id))
 
+    def query_of_team(self, assignment_id: int, find: Callable[[], int | None]) -> int | None:
+        """Return the query if the assignment belongs to a team; ``find`` is for unknown ones.
+
+        An answer from the cache may be about an earlier assignment with the same id.
+        """
+        with self._lock:
+            if assignment_id in self._teams:
+                return self._teams[assignment_id]
+        return find()
+
     def put(self, live: LiveAssignment) -> None:
         """Cache a session for the next request, replacing one with the same key."""
         heads, size = live.heads or SharedHeads(live.documents), live.size
@@ -182,6 +197,7 @@ class LiveSessions:
             live.heads = self._share(heads)
             live.documents = live.heads.documents
             self._kept[live.key] = live, size
+            self._teams[live.id] = live.query.id if isinstance(live.session, TeamSession) else None
             if live.session.slow:
                 self._slow[live.id, live.user_id] = live.key
             self.size += size
@@ -202,6 +218,7 @@ class LiveSessions:
         """Subtract the size of a session, and of its heads if no other session uses them."""
         assert live.heads is not None
         self._slow.pop((live.id, live.user_id), None)
+        self._teams.pop(live.id, None)
         self.size -= size
         self._users[live.heads] -= 1
         if not self._users[live.heads]:

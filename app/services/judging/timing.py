@@ -23,6 +23,7 @@ from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.timing import START_SLACK_MS, Spent, Start, elapsed_ms, spent
+from topkapi.app.services.judging.teams import note_presence
 
 HEARTBEAT_SECONDS = 15
 FIRST_SECONDS = 15  # most on a first question whose clock was never started
@@ -50,6 +51,7 @@ def record_event(
     assignment = assignments.assignment_of(session, assignment_id, user_id)
     if assignment is None:
         raise NotFound(f"You have no assignment {assignment_id}.")
+    note_presence(session, assignment, report.kind)
     at = at or now()
     if report.kind is TimerKind.START:
         active_ms = time_on_question(session, assignment)

@@ -36,6 +36,7 @@ from topkapi.app.web.judging.api_models import (
     StepIn,
 )
 from topkapi.app.web.judging.api_views import assignment_out
+from topkapi.app.web.judging.open_question import assignment_state
 
 router = APIRouter(prefix="/api/v1/assignments", tags=["judging"])
 Number = Annotated[int, Query(ge=0, le=2**31 - 1)]
@@ -129,8 +130,7 @@ async def post_redo(
 def _assignment_state(
     request: Request, session: Session, user: PersonView, assignment_id: int
 ) -> AssignmentState:
-    live: LiveSessions = request.app.state.live
-    return labeling.assignment_state(session, live, assignment_id=assignment_id, user_id=user.id)
+    return assignment_state(request, session, user.id, assignment_id)
 
 
 async def _submitted(

@@ -38,6 +38,7 @@ from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.judging.finished_view import compared_view, finished_view
 from topkapi.app.web.judging.forms import EntryForm, Milliseconds, TermsForm
+from topkapi.app.web.judging.open_question import assignment_state
 from topkapi.app.web.judging.question_view import QuestionView, question_view
 from topkapi.app.web.judging.views import (
     EntryRefusal,
@@ -208,8 +209,7 @@ def get_guidelines(
 def _assignment_state(
     request: Request, session: Session, user: User | PersonView, assignment_id: int
 ) -> AssignmentState:
-    live: LiveSessions = request.app.state.live
-    return labeling.assignment_state(session, live, assignment_id=assignment_id, user_id=user.id)
+    return assignment_state(request, session, user.id, assignment_id)
 
 
 def _question(

@@ -1,6 +1,6 @@
 """Adapter from the robust sorter to sessions: items, preferences, and the rules of the plan."""
 
-from collections.abc import Generator, Sequence
+from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 
 from topkapi.app.domain.draws import draw_integer
@@ -43,13 +43,19 @@ def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
     )
 
 
-def next_pair(sorter: RobustSorter, rules: Rules, asked: int, person: int = 0) -> Pair | None:
+def next_pair(
+    sorter: RobustSorter,
+    rules: Rules,
+    asked: int,
+    person: int = 0,
+    open_elsewhere: Collection[Pair] = (),
+) -> Pair | None:
     """Return the indices to ask ``person`` about after ``asked`` questions; None to conclude."""
     if asked >= rules.budget:
         return None
     if rules.stop_at is not None and sorter.may_stop_at(rules.stop_at):
         return None
-    return sorter.ask(person)
+    return sorter.ask(person, open_elsewhere)
 
 
 def ranking_of(

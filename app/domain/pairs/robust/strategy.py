@@ -59,10 +59,10 @@ class RobustStrategy:
             if indices is not None:
                 pair = self._plan.order[indices[0]], self._plan.order[indices[1]]
                 return AskPair(pair, self.quality())
-        return self._end()
+        return self._end(self.conclude())
 
-    def _end(self) -> Done:
-        found, plan = self.conclude(), self._plan
+    def _end(self, found: Conclusion) -> Done:
+        plan = self._plan
         ranking = ranking_of(found, plan.order, self._latest_preferences())
         listed = [item for items in ranking for item in items][: plan.k]
         return Done(ranking, confidence_from(found, plan, self._answers, listed))
@@ -108,15 +108,17 @@ class RobustStrategy:
 
     def _caught_up(self) -> RobustSorter:
         """Return the sorter, updated with every effective answer."""
-        if self._sorter is None:
-            plan = self._plan
-            self._sorter = open_sorter(len(plan.order), plan.k, self._rules, plan.seed)
+        self._sorter = self._sorter or self._opened()
         if len(self._sorter.steps) > self._applied:
             self._sorter.rewind(self._applied)
         for judgment in self._answers[self._applied :]:
             self._sorter.take(self._step(judgment))
         self._applied = len(self._answers)
         return self._sorter
+
+    def _opened(self) -> RobustSorter:
+        plan = self._plan
+        return open_sorter(len(plan.order), plan.k, self._rules, plan.seed)
 
     def _step(self, judgment: Judgment) -> Event:
         if (item := judgment.removed) is not None:

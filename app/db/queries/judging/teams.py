@@ -1,0 +1,155 @@
+"""Data of teams: the assignments that make one list together, their logs, and leased pairs."""
+
+from collections.abc import Collection, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple, cast
+
+from sqlalchemy import delete, or_, select, update
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.base import Json, clock
+from topkapi.app.db.models import Assignment, JudgmentRow, Lease
+from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.pairs.answers import Pair, QuestionKind
+
+
+class Member(NamedTuple):
+    """The assignment of a member of a team."""
+
+    id: int
+    pending_question: Json | None
+    finished_at: datetime | None
+
+
+class TeamEntry(NamedTuple):
+    """An entry of a member's log, with the attributes of `JudgmentRow` that describe the answer."""
+
+    assignment_id: int
+    entry: EntryKind
+    question_kind: QuestionKind | None
+    left_id: int | None
+    right_id: int | None
+    answer: str | None
+    left_ranking_id: None = None
+    right_ranking_id: None = None
+
+
+def queries_of_teams(session: Session, assignment_ids: Collection[int]) -> set[int]:
+    """Return the queries of those assignments that belong to teams."""
+    statement = select(Assignment.query_id).where(
+        Assignment.id.in_(assignment_ids),
+        Assignment.tool == Tool.PAIRS,
+        Assignment.plan["together"].as_boolean(),
+    )
+    return set(session.scalars(statement))
+
+
+def query_of_team(session: Session, assignment_id: int) -> int | None:
+    """Return the query of an assignment of a team; None for any other assignment."""
+    return next(iter(queries_of_teams(session, [assignment_id])), None)
+
+
+def members(session: Session, assignment: AssignmentHead) -> list[Member]:
+    """Return the team of an assignment, the earliest member first: those with the same plan."""
+    statement = (
+        select(Assignment.id, Assignment.pending_question, Assignment.finished_at)
+        .where(
+            Assignment.query_id == assignment.query_id,
+            Assignment.tool == Tool.PAIRS,
+            Assignment.plan_digest == assignment.plan_digest,
+            or_(Assignment.withdrawn_at.is_(None), Assignment.id == assignment.id),
+        )
+        .order_by(Assignment.id)
+    )
+    return [Member(*row) for row in session.execute(statement)]
+
+
+def team_log(session: Session, assignment_ids: Collection[int]) -> list[TeamEntry]:
+    """Return the entries of several logs in the order in which they were appended.
+
+    Appending takes the lock of the query, so ids increase in the order of commits.
+    """
+    statement = (
+        select(
+            JudgmentRow.assignment_id,
+            JudgmentRow.entry,
+            JudgmentRow.question_kind,
+            JudgmentRow.left_id,
+            JudgmentRow.right_id,
+            JudgmentRow.answer,
+        )
+        .where(JudgmentRow.assignment_id.in_(assignment_ids))
+        .order_by(JudgmentRow.id)
+    )
+    return [TeamEntry(*row) for row in session.execute(statement)]
+
+
+def store_for_member(session: Session, assignment_id: int, **values: Any) -> None:
+    """Change columns of a member's assignment."""
+    session.execute(update(Assignment).where(Assignment.id == assignment_id).values(**values))
+
+
+def finished_teams(session: Session, query_ids: Collection[int]) -> Sequence[Assignment]:
+    """Return the finished assignments of teams on these queries that are not withdrawn."""
+    statement = select(Assignment).where(
+        Assignment.query_id.in_(query_ids),
+        Assignment.tool == Tool.PAIRS,
+        Assignment.plan["together"].as_boolean(),
+        Assignment.finished_at.is_not(None),
+        Assignment.withdrawn_at.is_(None),
+    )
+    return session.scalars(statement).all()
+
+
+def open_leases(session: Session, query_id: int) -> dict[int, Pair]:
+    """Return the leased pair of each assignment of a query, without expired leases."""
+    statement = select(Lease.assignment_id, Lease.first_id, Lease.second_id).where(
+        Lease.query_id == query_id, Lease.expires_at > clock(session)
+    )
+    return {row[0]: (row[1], row[2]) for row in session.execute(statement)}
+
+
+def lease(
+    session: Session, assignment_id: int, query_id: int, pair: Pair, lasting: timedelta
+) -> bool:
+    """Lease ``pair`` to an assignment instead of what it had; False if another one has it.
+
+    The caller holds the lock of the query.
+    """
+    at, (first, second) = clock(session), sorted(pair)
+    session.execute(
+        delete(Lease).where(
+            Lease.query_id == query_id,
+            or_(Lease.assignment_id == assignment_id, Lease.expires_at <= at),
+        )
+    )
+    held = select(Lease.assignment_id).where(
+        Lease.query_id == query_id, Lease.first_id == first, Lease.second_id == second
+    )
+    if session.scalar(held) is not None:
+        return False
+    session.add(
+        Lease(
+            assignment_id=assignment_id,
+            query_id=query_id,
+            first_id=first,
+            second_id=second,
+            expires_at=at + lasting,
+        )
+    )
+    session.flush()
+    return True
+
+
+def release(session: Session, assignment_ids: Collection[int]) -> None:
+    """End the leases of assignments."""
+    session.execute(delete(Lease).where(Lease.assignment_id.in_(assignment_ids)))
+
+
+def pending_pair(session: Session, assignment_id: int) -> Pair | None:
+    """Return the pair of the stored question of a member."""
+    statement = select(Assignment.pending_question).where(Assignment.id == assignment_id)
+    stored = session.scalar(statement) or {}
+    return cast(Pair, tuple(stored["pair"])) if "pair" in stored else None

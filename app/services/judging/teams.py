@@ -1,0 +1,129 @@
+"""Teams: several people judge one query, and their answers make one list.
+
+Each member has an assignment with its own log. A question is drawn from the answers of all, stored
+with the assignment, and its pair leased: until the lease ends nobody else is asked it. What a
+person was shown counts when it is answered, even if the lease has ended or the team has finished.
+
+Everything that changes a team holds the lock of its query, taken before that of an assignment.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.queries.judging import teams as queries
+from topkapi.app.db.queries.judging.labeling import AssignmentHead
+from topkapi.app.db.queries.judging.lists import lock_queries
+from topkapi.app.db.queries.judging.teams import Member
+from topkapi.app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.pairs.team_session import (
+    TeamSession,
+    finished_step,
+    merged,
+    reopened_step,
+)
+from topkapi.app.domain.sessions import read_log
+
+LEASE = timedelta(seconds=60)  # four heartbeats of the page
+_LEAVING = (TimerKind.PAUSE, TimerKind.AUTO_PAUSE, TimerKind.LEAVE)
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    """The members with the number of answers in each log, undone ones too, and who has a lease."""
+
+    members: Sequence[Member]
+    answers: Mapping[int, int]
+    leases: frozenset[int]
+
+
+def join_team(session: Session, assignment: AssignmentHead, joining: TeamSession) -> Team:
+    """Bring the session of a member up to date with the whole team."""
+    members = queries.members(session, assignment)
+    index = {member.id: number for number, member in enumerate(members)}
+    rows = queries.team_log(session, index)
+    log = zip(rows, read_log(Tool.PAIRS, rows), strict=True)
+    given, answers = merged((index[row.assignment_id], entry) for row, entry in log)
+    leases = queries.open_leases(session, assignment.query_id)
+    elsewhere = [pair for holder, pair in leases.items() if holder != assignment.id]
+    known = set(joining.plan.order)
+    joining.join(
+        given,
+        index[assignment.id],
+        len(members),
+        [pair for pair in elsewhere if known.issuperset(pair)],
+    )
+    return Team(members, answers, frozenset(leases))
+
+
+def publish(
+    session: Session, assignment: AssignmentHead, team: Team, current: TeamSession, at: datetime
+) -> None:
+    """Lease the open pair of a member, and finish or reopen the work of the others.
+
+    The step of the member itself is already stored.
+    """
+    end, pair = current.end, current.open_pair
+    for number, member in enumerate(team.members):
+        if member.id == assignment.id:
+            continue
+        if end is not None:
+            stored = finished_step(
+                end, number, after=team.answers.get(number, 0), before=member.pending_question
+            )
+            finished_at = member.finished_at or at
+            queries.store_for_member(
+                session,
+                member.id,
+                pending_question=stored,
+                finished_at=finished_at,
+                expected_left=0,
+            )
+        elif member.finished_at is not None and not current.stored:
+            _reopen(session, member.id, member.pending_question)
+    if end is not None:
+        queries.release(session, [member.id for member in team.members])
+    elif pair is not None:
+        queries.lease(session, assignment.id, assignment.query_id, pair, LEASE)
+    else:
+        queries.release(session, [assignment.id])
+
+
+def _reopen(session: Session, assignment_id: int, stored: Mapping[str, object] | None) -> None:
+    queries.store_for_member(
+        session,
+        assignment_id,
+        pending_question=reopened_step(stored or {}),
+        finished_at=None,
+        expected_left=None,
+    )
+
+
+def lock_teams(session: Session, assignment_ids: Collection[int]) -> set[int]:
+    """Lock the queries of assignments that belong to teams, and return them."""
+    locked = queries.queries_of_teams(session, assignment_ids)
+    lock_queries(session, locked)
+    return locked
+
+
+def reopen_teams(session: Session, query_ids: set[int]) -> None:
+    """Reopen the teams of queries whose members have changed: other answers count now."""
+    for row in queries.finished_teams(session, query_ids) if query_ids else ():
+        _reopen(session, row.id, row.pending_question)
+
+
+def note_presence(session: Session, assignment: AssignmentHead, kind: TimerKind) -> None:
+    """End the lease of a member who leaves or pauses, extend that of one who works.
+
+    To be called before the event is stored.
+    """
+    if not (assignment.pending_question or {}).get("team"):
+        return
+    lock_queries(session, [assignment.query_id])
+    pair = queries.pending_pair(session, assignment.id)
+    if kind in _LEAVING or pair is None:
+        queries.release(session, [assignment.id])
+    else:
+        queries.lease(session, assignment.id, assignment.query_id, pair, LEASE)
