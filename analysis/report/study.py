@@ -30,6 +30,8 @@ class ToolData:
         Assignments.
     adjudicated
         Answers of adjudicators, which count for the consensus only.
+    teams
+        Queries with the list of a team, which made it from the answers of all members.
     """
 
     name: str
@@ -40,6 +42,7 @@ class ToolData:
     timings: Timings | None = None
     sessions: Sessions | None = None
     adjudicated: Judgments | None = None
+    teams: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

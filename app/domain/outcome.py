@@ -31,6 +31,9 @@ def outcome(
     ``undone`` is the number of answers that can be redone. ``pending_question`` is stored for
     a sampled sorter, for which the last undone answer is asked again.
     """
+    if plan.together:
+        end = team_end(plan, pending_question)
+        return None if end is None else end.result
     if SORTERS[plan.sorter].sampled:
         return None if undone else _sampled(plan, done, pending_question)
     try:
@@ -38,6 +41,12 @@ def outcome(
     except StopIteration as stop:
         return result_of(plan, done, Done(stop.value))
     return None
+
+
+def team_end(plan: Plan, pending_question: Mapping[str, Any] | None) -> Finished | None:
+    """Return the list of a team as it is stored with each member; None if it is unfinished."""
+    step = None if pending_question is None else step_from_json(pending_question)[1]
+    return Finished(result_of(plan, (), step), step.confidence) if isinstance(step, Done) else None
 
 
 def _sampled(
@@ -48,8 +57,6 @@ def _sampled(
         after, step = step_from_json(pending_question)
         if after == len(done):
             return result_of(plan, done, step) if isinstance(step, Done) else None
-    if plan.together:
-        return None  # the answers of the others are not known here
     state = PairSession(plan, map(answer, done)).state
     return state.result if isinstance(state, Finished) else None
 

@@ -100,6 +100,12 @@ class StudySettings:
         "Sorter `robust`: what its questions are for, the `order` of the top k or its `members`.",
         choices={"order": "the order of the top k", "members": "which pages belong in the top k"},
     )
+    together: bool = setting(
+        False,
+        "Together",
+        "Sorter `robust`: the people who are assigned a query make one list as a team; "
+        "every round adds one person.",
+    )
     grades: tuple[Grade, ...] = setting(
         tuple(Grade(name) for name in DEFAULT_GRADES),
         "Grades of T2",

@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
@@ -188,6 +188,22 @@ def make_assigned(
         session.add(assignment)
         session.flush()
         return AssignedWork(site, person, assignment, study, query)
+
+
+def make_colleague(work: AssignedWork) -> AssignedWork:
+    """Assign the same query with the same plan to another person: both are a team."""
+    with work.site.sessions.write.begin() as session:
+        person = make_user(session, password=PASSWORD)
+        assignment = Assignment(
+            user_id=person.id,
+            query_id=work.query.id,
+            tool=work.assignment.tool,
+            round=1,
+            plan=work.assignment.plan,
+        )
+        session.add(assignment)
+        session.flush()
+        return replace(work, user=person, assignment=assignment)
 
 
 def ready(page: Page) -> None:

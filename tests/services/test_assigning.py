@@ -138,3 +138,27 @@ def test_withdrawn_work_can_go_to_someone_else_but_was_seen(session: Session) ->
     assign(session, study, [share(two, query)])
     with pytest.raises(RuleBroken, match="two tools"):
         assign(session, study, [share(one, query, Tool.GRADES)])
+
+
+def test_the_people_of_a_team_have_one_plan_and_a_machine_its_own(session: Session) -> None:
+    study = make_study(session, queries=3, documents=4)
+    settings = StudySettings(k=2, sorter="robust", together=True)
+    study.settings = settings
+    users = people(session, 3)
+    made = assign_rotation(session, study, users, rounds=3)
+    machine = make_user(session)
+    machine.machine = True
+    session.flush()
+    query = queries_of(session, study)[0].id
+    alone = assign(session, study, [share(machine.id, query)])[0]
+    plans = {row.plan_digest for row in made}
+    assert len(made) == 9
+    assert len(plans) == 3, "one per query"
+    assert all(Plan.from_json(row.plan).together for row in made)
+    assert not Plan.from_json(alone.plan).together
+
+
+def test_a_team_needs_the_robust_sorter() -> None:
+    with pytest.raises(Invalid, match="robust") as refused:
+        StudySettings(together=True)
+    assert refused.value.field == "together"

@@ -71,12 +71,12 @@ def votes_of_consensus(
 ) -> Iterator[tuple[QueryVotes, QueryVotes | None]]:
     """Yield what Bradley-Terry is fitted to, per block: the votes, and the finished lists.
 
-    These are the answers and those of adjudicators, or else what the lists say.
+    These are the answers and those of adjudicators, or else what the lists say, as for a team.
     """
     asked, more = _answers(study, tool, blocks), _adjudicated(study, tool)
     for block in blocks:
         votes, lists = asked.get(block.query), block if tool.scores else None
-        if votes is None:
+        if votes is None or block.query in tool.teams:
             votes, lists = (_stated(block) if tool.name == "pairs" else block), None
         yield _joined(votes, more.get(block.query)), lists
 

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from secrets import token_hex
@@ -202,26 +202,31 @@ def _prepared(
     seed: str | None,
     origin: Origin,
 ) -> list[Prepared]:
-    """Return the plan of each assignment, or refuse lists that cannot be compared."""
+    """Return the plan of each assignment, or refuse lists that cannot be compared.
+
+    The members of a team have the same plan. A machine judges alone.
+    """
     pages = queries.candidates_of_study(session, study.id)
     compared = {work.query for work in wanted if work.tool is Tool.LISTS}
     gold = queries.gold_of_study(session, study.id) if settings.attention_every else {}
     lists = ListPlans(session, study, settings.list_rules, compared)
-    users = queries.users_by_id(session, (work.assessor for work in wanted))
-    return [
-        lists.make(work.query, _seed(seed, work, origin), machine=users[work.assessor].machine)
-        if work.tool is Tool.LISTS
-        else Prepared(
-            {
-                **stored_plan(
-                    settings, work.tool, pages.get(work.query, ()), _seed(seed, work, origin)
-                ),
-                **({"gold": gold[work.query]} if work.query in gold else {}),
-            },
-            None,
-        )
-        for work in wanted
-    ]
+    people = queries.users_by_id(session, (work.assessor for work in wanted))
+
+    def plan(work: Spec) -> Prepared:
+        documents, is_machine = pages.get(work.query, ()), people[work.assessor].machine
+        if work.tool is Tool.LISTS:
+            return lists.make(work.query, _seed(seed, work, origin), machine=is_machine)
+        if settings.together and work.tool is Tool.PAIRS and not is_machine:
+            shared = AssignmentSpec(origin.person, work.query, work.tool, 0)
+            made = stored_plan(
+                settings, work.tool, documents, _seed(seed or study.slug, shared, origin)
+            )
+        else:
+            alone = replace(settings, together=False)
+            made = stored_plan(alone, work.tool, documents, _seed(seed, work, origin))
+        return Prepared(made | ({"gold": gold[work.query]} if work.query in gold else {}), None)
+
+    return [plan(work) for work in wanted]
 
 
 def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> None:

@@ -62,9 +62,9 @@ class AssignmentState:
     ``position`` is the position of the next log entry; ``new`` holds the pages on the screen that
     the person has not seen before; ``scale`` is the largest number of questions expected at the
     start. ``is_stored`` is false for a member of a team whose question has yet to be stored and
-    leased: `offer` does it. ``ahead`` is the prefetch: the state after each possible next entry,
-    likely ones first; each may have a prefetch of its own. It is empty unless it was requested and
-    is cheap to compute.
+    leased: `offer` does it. ``waits``: others of the team have the last questions. ``ahead``
+    is the prefetch: the state after each possible next entry, likely ones first; each may have a
+    prefetch of its own. It is empty unless it was requested and is cheap to compute.
     """
 
     assignment_id: int
@@ -83,6 +83,7 @@ class AssignmentState:
     active_ms: int
     ahead: tuple["PossibleState", ...] = ()
     is_stored: bool = True
+    waits: bool = False
 
     @property
     def finished(self) -> bool:
@@ -342,6 +343,7 @@ def _assignment_state(
         can_redo=session.can_redo,
         active_ms=active_ms,
         is_stored=is_stored,
+        waits=session.waits,
     )
 
 

@@ -17,7 +17,7 @@ from topkapi.app.domain.pairs.answers import QuestionKind
 from topkapi.app.services.results.exports.confidence import confidence_record
 from topkapi.app.services.results.exports.consensus import consensus_lists
 from topkapi.app.services.results.exports.records import topk_record
-from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
+from topkapi.app.services.results.exports.source import TEAM, AssignmentRecord, StudySource
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,14 +192,15 @@ def _logs(
     """Yield the sessions with pairs and their logs, all or one of them."""
     for query in source.queries():
         works = source.works(query, withdrawn=False, tool=Tool.PAIRS)
+        found = [*source.list_works(query), *(work for work in works if work.adjudicates)]
         yield from source.with_logs(
-            [work for work in works if assignment_id in (None, work.assignment.id)]
+            [work for work in found if assignment_id in (None, work.assignment.id)]
         )
 
 
 def _person_name(source: StudySource, work: AssignmentRecord) -> str:
     names = {each.user_id: each.name for each in source.assessors.people}
-    return names[work.assignment.user_id]
+    return TEAM.join(names[user_id] for user_id in work.user_ids)
 
 
 def _person(name: str, work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> PersonResult:
@@ -213,8 +214,8 @@ def _adjudication(name: str, work: AssignmentRecord, rows: Sequence[JudgmentRow]
 
 
 def _asked(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> tuple[Asked, ...]:
-    effective = set(fold((row.entry, row.position) for row in rows).done)
-    answers = [row for row in rows if row.entry is EntryKind.ANSWER]
+    effective = set(fold((row.entry, row.id) for row in rows).done)
+    answers = sorted((row for row in rows if row.entry is EntryKind.ANSWER), key=lambda row: row.id)
     return tuple(
         Asked(
             number=number,
@@ -225,7 +226,7 @@ def _asked(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> tuple[Asked, 
             note=row.note or "",
             active_ms=row.active_ms,
             at=row.created_at,
-            effective=row.position in effective,
+            effective=row.id in effective,
         )
         for number, row in enumerate(answers, start=1)
     )

@@ -89,6 +89,8 @@ def finished_view(
         unjudgeable=_linked(unjudgeable, opened),
         others=others,
         confidence=_list_confidence(assignment_state, opened),
+        together=bool(assignment_state.plan.get("together")),
+        waits=assignment_state.waits,
         adjudicates=assignment_state.tool is Tool.PAIRS and "pairs" in assignment_state.plan,
     )
 

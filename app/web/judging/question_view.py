@@ -95,7 +95,11 @@ def question_view(
         tool=assignment_state.tool,
         position=assignment_state.position,
         panes=panes,
-        progress=progress_view(assignment_state.progress, assignment_state.tool),
+        progress=progress_view(
+            assignment_state.progress,
+            assignment_state.tool,
+            together=bool(assignment_state.plan.get("together")),
+        ),
         can_undo=assignment_state.can_undo,
         can_redo=assignment_state.can_redo,
         active_ms=assignment_state.active_ms,
@@ -143,7 +147,7 @@ def _pane(
     )
 
 
-def progress_view(progress: Progress, tool: Tool) -> SessionProgressView:
+def progress_view(progress: Progress, tool: Tool, *, together: bool = False) -> SessionProgressView:
     """Return the progress bar and its text; the bar is full when nothing is left."""
     answered, left = progress.answered, progress.expected_left
     full = max(answered + left, 1)
@@ -158,7 +162,7 @@ def progress_view(progress: Progress, tool: Tool) -> SessionProgressView:
         maybe=maybe,
         maybe_width=1.0 - maybe,
         is_exact=progress.exact or tool is not Tool.PAIRS,
-        verb=_VERBS[tool],
+        verb="answered by your team" if together else _VERBS[tool],
         quality=quality,
         goal=goal,
     )

@@ -149,7 +149,7 @@ class ListConfidenceView:
 
 @dataclass(frozen=True, slots=True)
 class FinishedView:
-    """The person's own result; who ``adjudicates`` makes no list."""
+    """The person's own result, or that of their team; who ``adjudicates`` makes no list."""
 
     assignment_id: int
     position: int
@@ -161,6 +161,8 @@ class FinishedView:
     unjudgeable: Sequence[Listed]
     others: int
     confidence: ListConfidenceView | None = None
+    together: bool = False
+    waits: bool = False
     adjudicates: bool = False
 
 

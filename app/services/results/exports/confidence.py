@@ -3,7 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from topkapi.analysis.data.exports import ConfidenceList, confidence_lines
-from topkapi.app.db.models import Assignment, JudgmentRow
+from topkapi.app.db.models import JudgmentRow
+from topkapi.app.domain.outcome import team_end
 from topkapi.app.domain.pairs.confidence import Expected
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession
@@ -34,19 +35,25 @@ def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Co
     """
     from topkapi.app.domain.pairs.list_confidence import confidence_in
 
-    session = _replayed(work.assignment, rows)
-    state = session.state
-    if not isinstance(state, Finished):
+    plan, stored = Plan.from_json(work.assignment.plan), work.assignment.pending_question
+    if plan.together:
+        state, estimate = team_end(plan, stored), None
+    else:
+        session = PairSession(plan, read_log(work.assignment.tool, rows), stored)
+        state = session.state if isinstance(session.state, Finished) else None
+        estimate = None if state is None else confidence_in(session)
+    if state is None:
         return None
-    estimate, names = confidence_in(session), work.names
+    estimate, names = estimate or state.confidence, work.names
+    assert estimate is not None
     quality = estimate.concluded_quality
     return ConfidenceList(
         study=work.study,
         query=work.query.name,
         assessor=work.assessor,
         round=work.assignment.round,
-        k=session.plan.k,
-        sorter=session.plan.sorter,
+        k=plan.k,
+        sorter=plan.sorter,
         answers=estimate.answers,
         error_rate=estimate.error_rate,
         ranking=tuple(names[item] for item in state.result.ranking),
@@ -64,9 +71,3 @@ def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Co
 
 def _triple(value: Expected | None) -> tuple[float, ...]:
     return () if value is None else (value.mean, value.low, value.high)
-
-
-def _replayed(assignment: Assignment, rows: Sequence[JudgmentRow]) -> PairSession:
-    """Return the session in the state after its log."""
-    log = read_log(assignment.tool, rows)
-    return PairSession(Plan.from_json(assignment.plan), log, assignment.pending_question)

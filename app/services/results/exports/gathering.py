@@ -19,7 +19,12 @@ from topkapi.app.domain.pairs.session import Result
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.services.results.exports.columns import JudgmentColumns, SessionColumns
 from topkapi.app.services.results.exports.logs import AnswerColumns, answers_of, read_answers
-from topkapi.app.services.results.exports.source import AssignmentRecord, ExportedQuery, StudySource
+from topkapi.app.services.results.exports.source import (
+    AssignmentRecord,
+    ExportedQuery,
+    StudySource,
+    team_of,
+)
 
 JUDGED = (Tool.PAIRS, Tool.GRADES)  # the tools that judge pages
 
@@ -135,6 +140,8 @@ class _Pairs(_Collected):
         super().__init__(index, logs=logs)
         self._judgments = JudgmentColumns()
         self._adjudicated = JudgmentColumns()
+        self._listed: set[tuple[int, str]] = set()  # queries and teams whose list was taken
+        self._teams: set[int] = set()
 
     def take(
         self,
@@ -145,7 +152,8 @@ class _Pairs(_Collected):
     ) -> None:
         """Take one session; of several rounds of a person the last finished one gives labels.
 
-        Of adjudications only the finished ones count, and only their answers.
+        Of adjudications only the finished ones count, and only their answers. The list of a team
+        is that of its first member, so that nobody agrees with themselves.
         """
         assessor = self._index[work.assignment.user_id]
         if work.adjudicates:
@@ -159,7 +167,7 @@ class _Pairs(_Collected):
             undone=answers.undone,
             pending_question=work.assignment.pending_question,
         )
-        if found is not None:
+        if found is not None and self._is_new(query, work):
             self._labels[assessor] = _list_labels(plan, found, page_index)
             self.k = max(self.k, plan.k)
         if self._logs:
@@ -174,11 +182,24 @@ class _Pairs(_Collected):
                 answers=answers,
             )
 
+    def _is_new(self, query: int, work: AssignmentRecord) -> bool:
+        """Return whether the list is not that of a team whose list was taken already."""
+        team = team_of(work)
+        if team is None:
+            return True
+        self._teams.add(query)
+        is_new = (query, team) not in self._listed
+        self._listed.add((query, team))
+        return is_new
+
     def data(self) -> ToolData:
         """Return the labels, the answers with their sides, and the times."""
-        judgments = self._judgments.judgments() if self._logs else None
-        adjudicated = self._adjudicated.judgments()
-        return replace(super().data(), judgments=judgments, adjudicated=adjudicated)
+        return replace(
+            super().data(),
+            judgments=self._judgments.judgments() if self._logs else None,
+            adjudicated=self._adjudicated.judgments(),
+            teams=frozenset(self._teams),
+        )
 
 
 def _list_labels(plan: Plan, result: Result, page_index: Mapping[int, int]) -> FloatArray:

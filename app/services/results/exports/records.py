@@ -48,8 +48,8 @@ def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
         entries=len(rows),
         active_ms=sum(row.active_ms for row in rows),
         wall_ms=sum(row.wall_ms for row in rows),
-        begun_at=rows[0].created_at if rows else None,
-        finished_at=rows[-1].created_at if rows and found is not None else None,
+        begun_at=min((row.created_at for row in rows), default=None),
+        finished_at=max(row.created_at for row in rows) if rows and found is not None else None,
     )
 
 

@@ -1,7 +1,7 @@
 """A study as exports read it: query by query, session by session, in one fixed order."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy.orm import Session
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from topkapi.analysis.aggregation import Method
 
 Progress = Callable[[str, int, int], None]
+TEAM = " + "  # between the names of a team
 _SESSIONS = 20  # whose logs are in memory at once
 
 
@@ -46,13 +47,22 @@ class ExportedQuery(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRecord:
-    """One assignment with its assessor; ``names`` are the ids of the query's pages by number."""
+    """One assignment with its assessor; ``names`` are the ids of the query's pages by number.
+
+    If it stands for the list of a team, ``team`` has the assignments of the other members.
+    """
 
     study: str
     query: ExportedQuery
     assessor: str
     assignment: Assignment
     names: Mapping[int, str]
+    team: tuple[Assignment, ...] = ()
+
+    @property
+    def user_ids(self) -> tuple[int, ...]:
+        """The assessor, or the members of the team."""
+        return self.assignment.user_id, *(other.user_id for other in self.team)
 
     @property
     def adjudicates(self) -> bool:
@@ -63,6 +73,13 @@ class AssignmentRecord:
     def withdrawn(self) -> bool:
         """Whether an administrator withdrew the assignment."""
         return self.assignment.withdrawn_at is not None
+
+
+def team_of(work: AssignmentRecord) -> str | None:
+    """Return what the assignments of a team on one query have in common; None without a team."""
+    assignment = work.assignment
+    is_team = assignment.tool is Tool.PAIRS and assignment.plan.get("together")
+    return assignment.plan_digest if is_team else None
 
 
 def no_progress(_doing: str, _done: int, _total: int) -> None:
@@ -144,12 +161,18 @@ class StudySource:
     def with_logs(
         self, works: Sequence[AssignmentRecord]
     ) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
-        """Yield each assignment with its log, a few in memory at a time."""
+        """Yield each assignment with its log, a few in memory at a time.
+
+        The logs of a team follow one another.
+        """
         for start in range(0, len(works), _SESSIONS):
             few = works[start : start + _SESSIONS]
-            logs = queries.logs_of(self.session, [work.assignment.id for work in few])
+            members = {work.assignment.id: (work.assignment, *work.team) for work in few}
+            ids = [each.id for team in members.values() for each in team]
+            logs = queries.logs_of(self.session, ids)
             for work in few:
-                yield work, logs.pop(work.assignment.id)
+                team = members[work.assignment.id]
+                yield work, [row for each in team for row in logs.pop(each.id)]
 
     def list_logs(self) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
         """Yield the sessions with pairs that make a list, with their logs."""
@@ -157,9 +180,23 @@ class StudySource:
             yield from self.with_logs(self.list_works(query))
 
     def list_works(self, query: ExportedQuery) -> list[AssignmentRecord]:
-        """Return the sessions with pairs of a query that make a list: no adjudications."""
-        found = self.works(query, withdrawn=False, tool=Tool.PAIRS)
-        return [work for work in found if not work.adjudicates]
+        """Return the sessions with pairs of a query that make a list: no adjudications.
+
+        A team makes one list, under the names of its members.
+        """
+        lists: dict[object, AssignmentRecord] = {}
+        for work in self.works(query, withdrawn=False, tool=Tool.PAIRS):
+            team = team_of(work)
+            first = lists.get(team)
+            if team is not None and first is not None:
+                lists[team] = replace(
+                    first,
+                    assessor=TEAM.join((first.assessor, work.assessor)),
+                    team=(*first.team, work.assignment),
+                )
+            elif not work.adjudicates:
+                lists[team or work.assignment.id] = work
+        return list(lists.values())
 
     def all_logs(
         self, *, withdrawn: bool = False, tool: Tool | None = None

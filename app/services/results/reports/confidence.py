@@ -8,6 +8,7 @@ from topkapi.analysis.data.exports import ConfidenceList
 from topkapi.analysis.report.schema import ConfidenceRow, ConfidenceSection, MeanConfidence
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
+from topkapi.app.services.results.exports.source import TEAM
 from topkapi.app.services.results.reports.stored import StoredConfidence
 
 
@@ -19,7 +20,7 @@ def confidence_section(source: StudySource, people: Mapping[int, str] | None) ->
     """
     return _section(
         [
-            list_confidence(record, (people or {}).get(work.assignment.user_id, record.assessor))
+            list_confidence(record, _named(source, people, work.user_ids))
             for work, record in confidence_records(source)
         ]
     )
@@ -30,15 +31,19 @@ def stored_section(
 ) -> ConfidenceSection:
     """Return the section with stored rows, as `confidence_section` would name and order them."""
     known = {each.pseudonym: each.user_id for each in source.assessors.people}
-    rows = [ConfidenceRow(**row) for row in stored.lists if row["assessor"] in known]
-    queries = {name: at for at, name in enumerate(dict.fromkeys(row.query for row in rows))}
-    positions = {name: source.assessors.position(user_id) for name, user_id in known.items()}
-    rows.sort(key=lambda row: (queries[row.query], positions[row.assessor], row.round))
-    names = {
-        pseudonym: (people or {}).get(user_id, source.assessors.name(user_id))
-        for pseudonym, user_id in known.items()
-    }
-    return _section([replace(row, assessor=names[row.assessor]) for row in rows])
+    found = [(row["assessor"].split(TEAM), ConfidenceRow(**row)) for row in stored.lists]
+    rows = [
+        ([known[name] for name in names], row) for names, row in found if known.keys() >= {*names}
+    ]
+    queries = {name: at for at, name in enumerate(dict.fromkeys(row.query for _, row in rows))}
+    positions = source.assessors.position
+    rows.sort(key=lambda each: (queries[each[1].query], positions(each[0][0]), each[1].round))
+    return _section([replace(row, assessor=_named(source, people, ids)) for ids, row in rows])
+
+
+def _named(source: StudySource, people: Mapping[int, str] | None, ids: Sequence[int]) -> str:
+    """Return the name of an assessor, or the names of a team."""
+    return TEAM.join((people or {}).get(id, source.assessors.name(id)) for id in ids)
 
 
 def list_confidence(record: ConfidenceList, assessor: str) -> ConfidenceRow:
