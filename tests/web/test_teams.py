@@ -1,0 +1,78 @@
+"""Teams through the API: several people at once, one list."""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import httpx
+import pytest
+from sqlalchemy import select
+
+from tests.factories import make_study, make_user, queries_of
+from tests.judging import Job, answer_to, judge_to_the_end, make_job
+from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import JudgmentRow
+from topkapi.app.services.judging.warming import warm
+
+pytestmark = pytest.mark.both
+
+
+@pytest.fixture(autouse=True)
+def _compiled() -> None:
+    warm()  # as a server does before its first request
+
+
+def make_team(sessions: Sessions, size: int, **plan: Any) -> list[Job]:
+    with sessions.write.begin() as session:
+        query = queries_of(session, make_study(session, documents=10))[0]
+        options: dict[str, Any] = {"sorter": "robust", "together": True, "k": 3, **plan}
+        return [
+            make_job(session, query=query, user=make_user(session), round=number, **options)
+            for number in range(size)
+        ]
+
+
+def test_people_who_open_a_query_at_once_are_asked_different_pairs(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    team = make_team(sessions, 4, budget=40)
+
+    def pair(job: Job) -> frozenset[str]:
+        reply = client.get(job.url, headers=job.headers)
+        assert reply.status_code == 200, reply.text
+        question = reply.json()["question"]
+        return frozenset((question["left"]["id"], question["right"]["id"]))
+
+    with ThreadPoolExecutor(4) as pool:
+        asked = list(pool.map(pair, team))
+    assert len(set(asked)) == 4
+    assert [pair(job) for job in team] == asked, "and keep them"
+
+
+def test_people_at_work_at_once_use_up_one_budget_and_get_one_list(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    team = make_team(sessions, 3, budget=24)
+    with ThreadPoolExecutor(3) as pool:
+        list(pool.map(partial(judge_to_the_end, client), team))
+    with sessions.read.begin() as session:
+        answers = session.scalars(select(JudgmentRow)).all()
+    assert 24 <= len(answers) <= 26, "with those on their way"
+    pairs = {frozenset((row.left_id, row.right_id)) for row in answers}
+    assert len(pairs) == len(answers), "nobody was asked what another was"
+    ends = [client.get(job.url, headers=job.headers).json()["result"] for job in team]
+    assert ends[0]["ranking"] == ends[1]["ranking"] == ends[2]["ranking"]
+    assert len(ends[0]["ranking"]) == 3
+
+
+def test_an_answer_to_another_pair_is_refused_with_the_open_question(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    first, second = make_team(sessions, 2, budget=20)
+    theirs = client.get(first.url, headers=first.headers).json()
+    refused = client.post(f"{second.url}/judgments", headers=second.headers, json=answer_to(theirs))
+    assert refused.status_code == 409
+    mine = refused.json()
+    assert mine["state"] == "asking"
+    taken = client.post(f"{second.url}/judgments", headers=second.headers, json=answer_to(mine))
+    assert taken.status_code == 200, taken.text
