@@ -404,7 +404,7 @@ def test_a_team_keeps_its_promises_whatever_happens(sessions: Sessions) -> None:
     run_state_machine_as_test(
         OnThisDatabase,
         settings=settings(
-            max_examples=8,
+            max_examples=5,
             stateful_step_count=25,
             deadline=None,
             derandomize=True,

@@ -24,6 +24,7 @@ def caught_up(session: Session, live: LiveSessions, assignment: AssignmentHead) 
     found = _caught_up(session, live, assignment)
     if isinstance(found.session, TeamSession):
         found.team = join_team(session, assignment, found.session)
+        live.lend_sorter(found)
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from sys import getsizeof
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topkapi.app.db.queries.judging.labeling import AssignmentKey
 from topkapi.app.domain.enums import Tool
@@ -20,6 +20,9 @@ from topkapi.app.domain.pairs.known import KnownPairs
 from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import AnySession, Progress
 from topkapi.app.services.judging.teams import Team
+
+if TYPE_CHECKING:
+    from topkapi.app.domain.pairs.robust.sorter import RobustSorter
 
 DEFAULT_BYTES = 64 * 2**20
 _FINISHED_PART = 16
@@ -140,6 +143,10 @@ class SharedHeads:
         return isinstance(other, SharedHeads) and self.documents == other.documents
 
 
+def _team_key(live: LiveAssignment) -> tuple[int, str]:
+    return live.query.id, live.key[2]
+
+
 def _size_of_head(head: DocumentHead) -> int:
     texts = (head.name, head.title, head.url, head.content_hash, head.media_type, head.path)
     return getsizeof(head) + getsizeof(head.id) + sum(map(getsizeof, texts))
@@ -161,6 +168,7 @@ class LiveSessions:
         self._users: Counter[SharedHeads] = Counter()
         self._slow: dict[tuple[int, int], AssignmentKey] = {}
         self._teams: dict[int, int | None] = {}
+        self._sorters: OrderedDict[tuple[int, str], RobustSorter] = OrderedDict()
         self.size = 0
 
     def __len__(self) -> int:
@@ -187,8 +195,26 @@ class LiveSessions:
                 return self._teams[assignment_id]
         return find()
 
+    def lend_sorter(self, live: LiveAssignment) -> None:
+        """Let the session of a team's member start from the sorter of the last member served."""
+        found = self._sorters.get(_team_key(live))
+        if found is not None and isinstance(live.session, TeamSession):
+            live.session.team.borrow(found)
+
+    def _keep_sorter(self, live: LiveAssignment) -> None:
+        """Keep one sorter per team; nobody changes it, members work on copies."""
+        if isinstance(live.session, TeamSession):
+            sorter, key = live.session.team.lend(), _team_key(live)
+            if sorter is not None:
+                self._sorters[key] = sorter
+                self._sorters.move_to_end(key)
+            while sum(each.nbytes for each in self._sorters.values()) > self._capacity // 4:
+                self._sorters.popitem(last=False)
+
     def put(self, live: LiveAssignment) -> None:
         """Cache a session for the next request, replacing one with the same key."""
+        with self._lock:
+            self._keep_sorter(live)
         heads, size = live.heads or SharedHeads(live.documents), live.size
         with self._lock:
             before = self._kept.pop(live.key, None)

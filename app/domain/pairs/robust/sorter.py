@@ -107,6 +107,11 @@ class RobustSorter:
             chains=self._chains,
         )
 
+    @property
+    def people(self) -> int:
+        """The number of people who answer."""
+        return len(self._priors)
+
     def take(self, step: Event) -> None:
         """Apply an answer, or a removal, which drops all answers about the document."""
         self._save_snapshot()

@@ -8,7 +8,7 @@ from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.sampled import next_pair
-from topkapi.app.domain.pairs.robust.sorter import Answered, Event, RobustSorter
+from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
@@ -52,6 +52,16 @@ class TeamStrategy(RobustStrategy):
         self._members = [member for member, _ in given]
         self._answers = [judgment for _, judgment in given]
         self._count_asked()
+
+    def lend(self) -> RobustSorter | None:
+        """Give away the sorter, for other members to start from; it is opened again if needed."""
+        sorter, self._sorter = self._sorter, None
+        return sorter
+
+    def borrow(self, sorter: RobustSorter) -> None:
+        """Start from a copy of a sorter of the same team; it may have other answers."""
+        if sorter.people == self.people:
+            self._sorter = sorter.fork()
 
     def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002
         """Add an answer of this member."""
@@ -138,8 +148,10 @@ class TeamStrategy(RobustStrategy):
         for member, judgment in zip(self._members, self._answers, strict=True):
             if gone & {judgment.left, judgment.right}:
                 continue
-            event = self._step(judgment)
             if (item := judgment.removed) is not None:
                 gone.add(item)
-            events.append(replace(event, person=member) if isinstance(event, Answered) else event)
+                events.append(Removed(self._index[item]))
+            else:
+                pair = self._index[judgment.left], self._index[judgment.right]
+                events.append(Answered(pair, judgment.answer.preference(), member))
         return events
