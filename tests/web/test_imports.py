@@ -1,3 +1,4 @@
+import os
 import re
 import threading
 import time
@@ -172,6 +173,19 @@ def test_a_plain_form_is_believed_by_its_field(client: httpx.Client, tmp_path: P
     assert client.post("/imports", files={"file": ("s.zip", data)}).status_code == 403
     reply = client.post("/imports", data={"csrf_token": csrf}, files={"file": ("s.zip", data)})
     assert reply.status_code == 303
+
+
+def test_old_uploads_are_removed_and_one_that_vanishes_meanwhile_does_no_harm(
+    tmp_path: Path,
+) -> None:
+    store = UploadStore(tmp_path / "up")
+    old = store.new_file()
+    old.touch()
+    os.utime(old, (0, 0))
+    gone = store.new_file().with_name("gone.study")
+    gone.symlink_to(tmp_path / "nowhere")  # listed, and not there when it is looked at
+    assert store.new_file().parent == gone.parent
+    assert not old.exists()
 
 
 def test_an_upload_whose_server_died_says_so(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ import re
 import secrets
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -183,8 +184,9 @@ class UploadStore:
     def _sweep(self) -> None:
         oldest = time.time() - KEEP.total_seconds()
         for path in self._folder.glob("*.*"):
-            if path.stat().st_mtime < oldest:
-                path.unlink(missing_ok=True)
+            with suppress(FileNotFoundError):  # an import that has just ended removed it
+                if path.stat().st_mtime < oldest:
+                    path.unlink()
 
 
 def safe_name(name: str) -> str:
