@@ -38,6 +38,7 @@ COMMANDS = {
     "machine": "Certify a machine assessor, or import what a machine judged elsewhere.",
     "export": "Write the results of a study in one of the formats.",
     "systems": "Score systems' TREC runs on the labels of a study.",
+    "plan": "Plan a study: questions, hours and expected quality of its lists.",
     "simulate": "Simulate sessions: questions and quality of each sorter.",
     "rank": "Train and score ranking models, and repeat the papers' experiments.",
     "report": "Report agreement between assessors, and their effort.",

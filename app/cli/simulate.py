@@ -175,7 +175,7 @@ def simulate(
         seed=seed,
         errors=error_model,
         persistent=persistent,
-        votes=None if votes is None else _votes(votes, n, one_assessor, team),
+        votes=None if votes is None else read_elections(votes, n, one_assessor, team),
         company=Company(team, random_people, prior, queries),
     )
     if random_people > team:
@@ -196,7 +196,7 @@ def simulate(
         for name in _sorters(sorter)
         for rate in _rates(error or "0", error_model)
     ]
-    with _progress(sum(each.runs for each in settings), _work(settings)) as on_runs:
+    with show_progress(sum(each.runs for each in settings), _work(settings)) as on_runs:
         results = [
             (each, summarise(each, on_runs=on_runs, processes=processes)) for each in settings
         ]
@@ -207,7 +207,7 @@ def simulate(
         typer.echo(_table(results))
 
 
-def _votes(path: Path, n: int | None, one_assessor: bool, team: int) -> Votes:
+def read_elections(path: Path, n: int | None, one_assessor: bool, team: int) -> Votes:
     """Read the votes of a preference file."""
     try:
         rows = read_votes(path)
@@ -239,7 +239,7 @@ def _frontier(
         raise Refused("--frontier: needs two documents or more; give a larger --n")
     one_curve = _work([replace(base, plan=replace(base.plan, sorter="robust"))])
     work = one_curve * len(CURVES) * len(rates)
-    with _progress(steps(base, rates), work) as on_runs:
+    with show_progress(steps(base, rates), work) as on_runs:
         found = frontier(base, rates, on_runs=on_runs, processes=processes)
     files = write_frontier(found, stem)
     if as_json:
@@ -273,7 +273,7 @@ def _rates(wanted: str, model: Errors) -> list[float]:
 
 
 @contextmanager
-def _progress(runs: int, work: int) -> Iterator[Callable[[int], None] | None]:
+def show_progress(runs: int, work: int) -> Iterator[Callable[[int], None] | None]:
     """Show a progress bar on a terminal if the work takes more than about two seconds."""
     if not sys.stderr.isatty() or work < 1_000_000:
         yield None
