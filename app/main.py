@@ -46,8 +46,7 @@ from topkapi.app.web.pages import stored_pages
 from topkapi.app.web.pages.page_links import PageLinks
 from topkapi.app.web.routers import ROUTERS
 from topkapi.app.web.server.gate import Gate
-from topkapi.app.web.server.head import HeadAsGet
-from topkapi.app.web.server.headers import Headers
+from topkapi.app.web.server.headers import HeadAsGet, Headers
 from topkapi.app.web.server.logs import RequestLog, configure_logs
 from topkapi.app.web.server.openapi import describe
 

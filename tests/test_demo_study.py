@@ -9,6 +9,7 @@ from urllib.parse import urlparse
 import topkapi.app
 from topkapi.app.services.importing import open_source
 from topkapi.app.services.importing.checking import check_study
+from topkapi.app.services.importing.kinds.queries import QUERIES
 from topkapi.app.services.importing.records.contents import plain_text
 
 DEMO = Path(topkapi.app.__file__).parent / "demo"
@@ -31,8 +32,8 @@ def pages() -> dict[str, str]:
 def test_six_queries_with_fifteen_pages_or_more() -> None:
     with open_source(DEMO) as source:
         checked = check_study(source)
-    assert len(checked.queries) >= 6
-    assert all(len(offered) >= 15 for offered in checked.candidates.values())
+    assert len(checked[QUERIES]) >= 6
+    assert all(offered >= 15 for offered in checked.candidates_of.values())
     assert checked.bundle.head.name == "Everyday questions"
     assert checked.bundle.head.settings.k == 5
     assert all(grade.description for grade in checked.bundle.head.settings.grades)

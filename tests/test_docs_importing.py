@@ -6,15 +6,14 @@ import re
 from tests.documentation import DOCS
 from topkapi.app.domain.settings import Setting
 from topkapi.app.domain.study import SETTINGS, Grade
-from topkapi.app.services.importing.naming import ROLES
-from topkapi.app.services.importing.records.names import FIELD_NAMES
+from topkapi.app.services.importing.kinds import FIELD_NAMES, ROLES
 
 GUIDE = (DOCS / "importing.md").read_text()
 CODE = set(re.findall(r"`([^`\n]+)`", GUIDE))
 
 
 def test_every_file_name_is_in_the_guide() -> None:
-    assert {name for names in ROLES.values() for name in names} <= CODE
+    assert {name for kind in ROLES.values() for name in kind.names} <= CODE
 
 
 def test_every_name_of_a_field_is_in_the_guide() -> None:

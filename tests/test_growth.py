@@ -39,14 +39,14 @@ PIECES = [
 ]  # fmt: skip
 MATCHED = {  # patterns that are only matched with a whole value, not searched for
     "topkapi.app.services.accounts.users._EMAIL",
-    "topkapi.app.services.importing.records.values._SCHEME",
+    "topkapi.app.services.values._SCHEME",
     "topkapi.app.services.importing.records.letor._UNGROUPED",
-    "topkapi.app.services.importing.records.values._ID",
+    "topkapi.app.services.values._ID",
     "topkapi.app.services.importing.settings._SLUG",
     "topkapi.app.services.importing.uploads.store._ID",
     "topkapi.app.web.pages.display_preferences._VALUE",
     "topkapi.app.web.server.logs._REQUEST_ID",
-    "topkapi.app.services.importing.records.queries._LABEL",
+    "topkapi.app.services.importing.kinds.queries._LABEL",
     "topkapi.app.services.pages.cleaning._NAME",
     "topkapi.app.services.pages.cleaning._ATTRIBUTE",
     "topkapi.app.services.pages.cleaning._ELSEWHERE",

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Protocol
 
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.grades.session import GradeSession
-from topkapi.app.domain.lists.session import ListSession
+from topkapi.app.domain.grades.session import UNJUDGEABLE, GradeSession
+from topkapi.app.domain.lists.session import ListAnswer, ListSession
 from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.session import PairSession
 from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import AnySession, StoredJudgment
@@ -21,6 +22,13 @@ SESSIONS: Mapping[Tool, type[AnySession]] = {
 def open_session(tool: Tool, plan: Mapping[str, Any]) -> AnySession:
     """Open a session without entries from a stored plan."""
     return (TeamSession if plan.get("together") else SESSIONS[tool]).open(plan)
+
+
+def answer_name(tool: Tool, answer: str) -> str:
+    """Return the name of an answer, as its button shows it."""
+    if tool is Tool.GRADES:
+        return "Cannot judge" if answer == UNJUDGEABLE else answer.capitalize()
+    return (Answer(answer) if tool is Tool.PAIRS else ListAnswer(answer)).label
 
 
 def asks_nothing(tool: Tool, plan: Mapping[str, Any]) -> bool:

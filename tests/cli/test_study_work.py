@@ -10,6 +10,7 @@ from tests.factories import make_study, make_user
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.web.progress.api import LineOut
 
 EMAILS = [f"p{number}@x.example" for number in range(4)]
 
@@ -45,6 +46,7 @@ def test_a_rotation_is_said_then_made(capsys: pytest.CaptureFixture[str]) -> Non
     code, out, _ = run(capsys, "study", "progress", "tulips", "--json")
     seen = json.loads(out)
     assert (seen["assigned"], seen["expected_left"], len(seen["assessors"])) == (16, None, 4)
+    assert {*LineOut.model_fields} <= {*seen}, "the API has other names"
     assert "0 of 16 finished" in run(capsys, "study", "progress", "tulips")[1]
 
 

@@ -8,8 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from topkapi.analysis.dcglearn import ANSWERS
+from topkapi.analysis.report.page.lists import ANSWERS as NAMES
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NothingToRedo, NothingToUndo
+from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.log import Entry, EntryKind, answer, fold, stacks
 from topkapi.app.domain.session import AnySession, SubmittedAnswer
 from topkapi.app.domain.sessions import SESSIONS, read_log
@@ -103,3 +106,8 @@ def test_undo_or_redo_of_nothing_is_refused() -> None:
                 (EntryKind.REDO, None),
             ]
         )
+
+
+def test_the_report_names_answers_about_lists_as_their_buttons_do() -> None:
+    assert {answer.value: answer.label for answer in ListAnswer} == NAMES
+    assert [answer.value for answer in ListAnswer] == list(ANSWERS)

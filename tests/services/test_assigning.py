@@ -13,7 +13,7 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.grades.session import GradePlan
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.assignments.rotation import assign, assign_rotation, preview_rotation
+from topkapi.app.services.assignments.rotation import assign, assign_rotation, plan_rotation
 from topkapi.app.services.assignments.steps import Spec
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
@@ -81,12 +81,12 @@ def test_a_further_round_adds_only_itself(session: Session) -> None:
     study = study_with(session)
     users = people(session, 4)
     assign_rotation(session, study, users, rounds=1)
-    grid = preview_rotation(session, study, users, rounds=2)
+    grid = plan_rotation(session, study, users, rounds=2).added
     assert {work.round for work in grid} == {1}
     assert len(assign_rotation(session, study, users, rounds=2)) == 12
-    assert preview_rotation(session, study, users, rounds=2) == []
+    assert plan_rotation(session, study, users, rounds=2).added == []
     with pytest.raises(Invalid, match="allow 2 rounds"):
-        preview_rotation(session, study, users, rounds=3)
+        plan_rotation(session, study, users, rounds=3)
 
 
 def test_unknown_and_unfit_things_are_refused(session: Session) -> None:

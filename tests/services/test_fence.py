@@ -19,7 +19,8 @@ from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import Fence, UnreadableBytes
 from topkapi.app.services.fence.frames import BadFrame, read_frame, write_frame
 from topkapi.app.services.importing import StudyRefused, open_source
-from topkapi.app.services.importing.checking import Checked, check_study
+from topkapi.app.services.importing.checking import check_study
+from topkapi.app.services.importing.kinds.base import Checked
 
 
 @pytest.fixture

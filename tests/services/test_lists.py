@@ -20,7 +20,7 @@ from topkapi.app.domain.lists.session import AskingLists, ListsCompared
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.assignments import manual_assignment
-from topkapi.app.services.assignments.rotation import assign_rotation, preview_rotation
+from topkapi.app.services.assignments.rotation import assign_rotation, plan_rotation
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.lists.choice import Chooser
@@ -198,7 +198,7 @@ def test_a_query_without_two_rankings_is_finished_when_it_is_assigned(session: S
     work = give_lists(session, study, queries_of(session, study)[1])
     assert work.finished_at == work.created_at
     people = [make_user(session).id, make_user(session).id]
-    assert len(preview_rotation(session, study, people, rounds=1, lists=True)) == 1
+    assert len(plan_rotation(session, study, people, rounds=1, lists=True).added) == 1
 
 
 def test_lists_go_round_on_their_own(session: Session) -> None:

@@ -18,7 +18,7 @@ from topkapi.app.domain.crowds import Arrival
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.pairs.answers import Answer
-from topkapi.app.services.assignments.rotation import assign_rotation, preview_rotation
+from topkapi.app.services.assignments.rotation import assign_rotation, plan_rotation
 from topkapi.app.services.crowds.entering import enter
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -109,7 +109,7 @@ def test_a_target_quality_that_holds_from_the_start_ends_the_work(session: Sessi
 def test_lists_of_which_none_can_be_compared_are_refused(session: Session) -> None:
     study = make_ranked_study(session, systems=1, tools=(Tool.LISTS,))
     with pytest.raises(Conflict, match="at least two systems"):
-        preview_rotation(session, study, [make_user(session).id], rounds=1, lists=True)
+        plan_rotation(session, study, [make_user(session).id], rounds=1, lists=True)
 
 
 def test_work_that_asks_nothing_is_neither_waiting_nor_withdrawn(session: Session) -> None:

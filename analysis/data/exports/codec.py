@@ -1,8 +1,7 @@
 """Records as JSON Lines: frozen dataclasses out, the same dataclasses back in."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, fields
+from collections.abc import Iterable, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -12,9 +11,9 @@ from topkapi.analysis.data.exports.rounds import columns_of
 from topkapi.analysis.errors import BadData
 
 if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
+    from pydantic import ValidationError
 
-T = TypeVar("T", bound="DataclassInstance")
+T = TypeVar("T")
 Names = tuple[str, ...]
 Groups = tuple[tuple[str, ...], ...]
 Numbers = tuple[float, ...]
@@ -23,6 +22,15 @@ Shares = tuple[float | None, ...]
 
 # Legal inside JSON, but many programs take them for the end of a line.
 _BREAKS = {ord(char): f"\\u{ord(char):04x}" for char in "\x85\u2028\u2029"}
+_WANTED = {  # by kind of pydantic's error, up to the first underscore
+    "string": "a text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "tuple": "a list",
+    "mapping": "an object",
+    "datetime": "a time such as 2026-11-15T08:30:00Z",
+}
 
 
 def json_lines(records: Iterable[Any]) -> Iterator[str]:
@@ -44,7 +52,16 @@ def read_json_lines(path: str | Path, kind: type[T]) -> list[T]:
 
     Fields that ``kind`` does not know are skipped.
     """
-    return [_record(kind, line, location) for location, line in numbered_lines(path)]
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter = TypeAdapter(kind)
+    found = []
+    for location, line in numbered_lines(path):
+        try:
+            found.append(adapter.validate_json(line, strict=True))
+        except ValidationError as error:
+            raise BadData(f"{location}: {_in_words(error)}") from None
+    return found
 
 
 def iso(moment: datetime) -> str:
@@ -71,89 +88,13 @@ def _moment(value: object) -> str:
     raise TypeError(f"{type(value).__name__} cannot be exported")
 
 
-def _record(kind: type[T], line: str, location: str) -> T:
-    try:
-        found = json.loads(line)
-    except ValueError as error:
-        raise BadData(f"{location}: not JSON ({error})") from None
-    if not isinstance(found, dict):
-        raise BadData(f"{location}: not an object")
-    values = {}
-    for field in fields(kind):
-        if field.name in found:
-            values[field.name] = _READ[field.type](found[field.name], f"{location}: {field.name}")
-        elif field.default is MISSING:
-            raise BadData(f"{location}: the field {field.name!r} is missing")
-    return kind(**values)
-
-
-def _exactly(kind: type, words: str) -> Callable[[Any, str], Any]:
-    def read(value: Any, location: str) -> Any:
-        if type(value) is not kind:
-            raise BadData(f"{location} is {json.dumps(value)[:40]}, not {words}")
-        return value
-
-    return read
-
-
-def _names(value: Any, location: str) -> Names:
-    if not isinstance(value, list):
-        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_text(each, location) for each in value)
-
-
-def _groups(value: Any, location: str) -> Groups:
-    if not isinstance(value, list):
-        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_names(each, location) for each in value)
-
-
-def _numbers(value: Any, location: str) -> Numbers:
-    if not isinstance(value, list):
-        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_number(each, location) for each in value)
-
-
-def _ranks(value: Any, location: str) -> Ranks:
-    if not isinstance(value, list):
-        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
-    return tuple(_whole(each, location) for each in value)
-
-
-def _number(value: Any, location: str) -> float:
-    if type(value) not in (int, float):
-        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a number")
-    return float(value)
-
-
-def _shares(value: Any, location: str) -> Shares:
-    if not isinstance(value, list):
-        raise BadData(f"{location} is {json.dumps(value)[:40]}, not a list")
-    return tuple(None if each is None else _number(each, location) for each in value)
-
-
-def _time(value: Any, location: str) -> datetime:
-    return moment(_text(value, location), location)
-
-
-def _or_none(read: Callable[[Any, str], Any]) -> Callable[[Any, str], Any]:
-    return lambda value, location: None if value is None else read(value, location)
-
-
-_text = _exactly(str, "a text")
-_whole = _exactly(int, "a whole number")
-_READ: dict[Any, Callable[[Any, str], Any]] = {
-    str: _text,
-    int: _whole,
-    float: _number,
-    bool: _exactly(bool, "true or false"),
-    str | None: _or_none(_text),
-    datetime: _time,
-    datetime | None: _or_none(_time),
-    Names: _names,
-    Groups: _groups,
-    Numbers: _numbers,
-    Ranks: _ranks,
-    Shares: _shares,
-    Mapping[str, Any]: _exactly(dict, "an object"),
-}
+def _in_words(found: "ValidationError") -> str:
+    error = found.errors(include_url=False)[0]
+    kind, value = error["type"], json.dumps(error["input"], default=str)[:40]
+    if kind == "json_invalid":
+        return f"not JSON ({error['ctx']['error']})"
+    if not error["loc"]:
+        return "not an object"
+    if kind == "missing":
+        return f"the field {error['loc'][0]!r} is missing"
+    return f"{error['loc'][0]} is {value}, not {_WANTED.get(kind.split('_')[0], error['msg'])}"

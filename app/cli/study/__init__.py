@@ -15,7 +15,7 @@ from topkapi.app.cli.bars import late_bar
 from topkapi.app.cli.common import AsJson, database_exists, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.cli.study import steering, work
+from topkapi.app.cli.study import administration, work
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
@@ -43,7 +43,7 @@ def register(cli: typer.Typer) -> None:
     )
     group.command("list", epilog="Example: topkapi study list --json")(list_command)
     work.register(group)
-    steering.register(group)
+    administration.register(group)
     cli.add_typer(group, name="study")
 
 

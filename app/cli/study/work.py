@@ -239,18 +239,10 @@ def _progress_text(line: Line) -> str:
 
 
 def _facts(line: Line) -> dict[str, Any]:
-    sums = line.sums
+    at = line.sums.last_entry_at
     return {
-        "assigned": sums.assigned,
-        "begun": sums.begun,
-        "finished": sums.finished,
-        "answered": sums.answered,
-        "expected_left": line.left,
-        "active_ms": sums.active_ms,
-        "seconds_per_answer": line.seconds,
-        "self_consistency": line.consistency,
-        "known_answers": sums.known_answers,
-        "accuracy": line.accuracy,
+        **line.facts(),
+        "last_entry_at": at.isoformat() if at else None,
+        "seconds_per_answer": line.seconds,  # both until the next release; the API has other names
         "accuracy_interval": line.accuracy_interval,
-        "last_entry_at": sums.last_entry_at.isoformat() if sums.last_entry_at else None,
     }

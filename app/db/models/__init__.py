@@ -2,12 +2,18 @@
 
 from topkapi.app.db.models.assignment import Assignment
 from topkapi.app.db.models.crowd import CrowdWorker, EntryLink
-from topkapi.app.db.models.document import Candidate, Content, Document, StudyFile
+from topkapi.app.db.models.document import (
+    Candidate,
+    Content,
+    Document,
+    Ranking,
+    StudyFile,
+    SystemRun,
+)
 from topkapi.app.db.models.job import Job
 from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEvent
 from topkapi.app.db.models.lease import Lease
 from topkapi.app.db.models.machine import MachineCall, MachinePrompt
-from topkapi.app.db.models.ranking import Ranking, SystemRun
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
 from topkapi.app.db.models.training import GoldPair, PracticeAnswer, PracticeItem, Training
 from topkapi.app.db.models.user import ApiToken, AuditEvent, Invitation, SignInAttempt, User

@@ -7,7 +7,6 @@ pair, once chosen, keeps its index in the session: through undo, redo, leaving a
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Generic, Self, TypeVar
 
 from topkapi.app.domain.errors import OutOfTurn
@@ -20,7 +19,7 @@ from topkapi.app.domain.lists.plan import (
     unordered,
 )
 from topkapi.app.domain.log import Entry
-from topkapi.app.domain.pairs.answers import ItemId
+from topkapi.app.domain.pairs.answers import ItemId, ShownAnswer
 from topkapi.app.domain.session import (
     Choice,
     JudgingSession,
@@ -33,14 +32,17 @@ from topkapi.app.domain.session import (
 R = TypeVar("R", RankingId, str)
 
 
-class ListAnswer(StrEnum):
+_FAILS, _USEFUL = "The {} one would fail this person", "More useful, near the top"
+
+
+class ListAnswer(ShownAnswer):
     """Possible answers about two rankings, as shown on the screen."""
 
-    LEFT_MUCH = "left_much"
-    LEFT = "left"
-    SAME = "same"
-    RIGHT = "right"
-    RIGHT_MUCH = "right_much"
+    LEFT_MUCH = "left_much", "Left much better", _FAILS.format("right"), "strong_left"
+    LEFT = "left", "Left better", _USEFUL, "left"
+    SAME = "same", "The same", "No difference that matters", "tie"
+    RIGHT = "right", "Right better", _USEFUL, "right"
+    RIGHT_MUCH = "right_much", "Right much better", _FAILS.format("left"), "strong_right"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Self
 
 ItemId = int
 Pair = tuple[ItemId, ItemId]
@@ -31,16 +32,34 @@ _SWAPPED = {
 }
 
 
-class Answer(StrEnum):
+class ShownAnswer(StrEnum):
+    """An answer with what its button shows: label, hint and the action whose key gives it."""
+
+    label: str
+    hint: str
+    action: str
+
+    def __new__(cls, value: str, label: str = "", hint: str = "", action: str = "") -> Self:
+        """Create a member with its words; a lookup gives the value alone."""
+        found = str.__new__(cls, value)
+        found._value_, found.label, found.hint, found.action = value, label, hint, action
+        return found
+
+
+_REMOVED = "The page is removed and not shown again."
+_BROKEN = "The page is broken or unreadable."
+
+
+class Answer(ShownAnswer):
     """Possible answers about two pages, as shown on the screen."""
 
-    LEFT = "left"
-    RIGHT = "right"
-    TIE = "tie"
-    LEFT_BAD = "left_bad"
-    RIGHT_BAD = "right_bad"
-    LEFT_UNJUDGEABLE = "left_unjudgeable"
-    RIGHT_UNJUDGEABLE = "right_unjudgeable"
+    LEFT = "left", "Left is better", "The left page helps more with this query.", "left"
+    RIGHT = "right", "Right is better", "The right page helps more.", "right"
+    TIE = "tie", "Tie", "Both help equally.", "tie"
+    LEFT_BAD = "left_bad", "Left is bad", _REMOVED, "strong_left"
+    RIGHT_BAD = "right_bad", "Right is bad", _REMOVED, "strong_right"
+    LEFT_UNJUDGEABLE = "left_unjudgeable", "Cannot judge left", _BROKEN, "broken_left"
+    RIGHT_UNJUDGEABLE = "right_unjudgeable", "Cannot judge right", _BROKEN, "broken_right"
 
     __hash__ = str.__hash__
 
@@ -52,6 +71,11 @@ class Answer(StrEnum):
     def preference(self) -> Preference:
         """Return the answer as a preference, with the left page as the first."""
         return _PREFERENCE[self]
+
+    @property
+    def effect(self) -> Preference | bool:
+        """The preference, or whether the left page is removed, not the right one."""
+        return _PREFERENCE.get(self, self in _ABOUT_LEFT)
 
 
 _PREFERENCE = {

@@ -88,13 +88,10 @@ class Finished(SessionState):
 
 
 State = Asking | Finished
-_SAME_EFFECT = (
-    (Answer.LEFT,),
-    (Answer.RIGHT,),
-    (Answer.TIE,),
-    (Answer.LEFT_BAD, Answer.LEFT_UNJUDGEABLE),
-    (Answer.RIGHT_BAD, Answer.RIGHT_UNJUDGEABLE),
-)
+_SAME_EFFECT = [
+    tuple(answer for answer in Answer if answer.effect is effect)
+    for effect in dict.fromkeys(answer.effect for answer in Answer)
+]
 _SORTER_BYTES_PER_ANSWER = 360
 _QUICKLY_REPLAYED = 500  # answers; their replay takes about a millisecond
 

@@ -94,19 +94,6 @@ def plan_rotation(
     return RotationPlan(grown.added, steps, existing.work)
 
 
-def preview_rotation(
-    session: Session,
-    study: Study,
-    user_ids: Sequence[int],
-    *,
-    rounds: int,
-    seed: str | None = None,
-    lists: bool = False,
-) -> Sequence[Spec]:
-    """Return the assignments that a rotation would add to the existing ones."""
-    return plan_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists).added
-
-
 def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
     """Return the tools that are rotated together: those under the rule, or the one outside it."""
     settings = study.settings

@@ -1,11 +1,8 @@
 """Restoring a backup into an empty database: in batches, all or nothing."""
 
-import hashlib
-import io
 import json
-from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 from sqlalchemy import Connection, Engine, Table, func, insert, select
@@ -15,11 +12,15 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import Base
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.services.backups.manifest import DAMAGE, FORMAT, MANIFEST, Manifest, member
-from topkapi.app.services.backups.rows import continue_numbering, row_of
-
-_ROWS = 500
-_BYTES = 4 * 1024**2  # of lines in one batch
+from topkapi.app.services.backups.archive import (
+    DAMAGE,
+    FORMAT,
+    MANIFEST,
+    Manifest,
+    continue_numbering,
+    read_rows,
+    row_of,
+)
 
 
 def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:
@@ -76,47 +77,13 @@ def _refuse_unless_empty(connection: Connection) -> None:
 
 
 def _read_table(connection: Connection, table: Table, archive: ZipFile, manifest: Manifest) -> None:
-    """Insert the rows of a table and check them against the manifest."""
-    digest, count = hashlib.sha256(), 0
-    for batch in _batches(archive, table.name):
-        rows = []
-        for line in batch:
-            digest.update(line)
-            count += 1
-            rows.append(_checked(table, line, count))
-        _insert(connection, table, rows, count)
-    if count != manifest.rows[table.name]:
-        expected = manifest.rows[table.name]
-        raise ValueError(f"{table.name} should have {expected} rows but has {count}.")
-    if digest.hexdigest() != manifest.sha256[table.name]:
-        raise ValueError(f"{table.name} was changed: the SHA-256 of its {count} lines differs.")
-
-
-def _batches(archive: ZipFile, table: str) -> Iterator[list[bytes]]:
-    """Yield lines of a table in batches, bounded in number and in bytes."""
-    batch: list[bytes] = []
-    size = 0
-    with archive.open(member(table)) as packed:
-        for line in io.BufferedReader(cast(io.RawIOBase, packed), 1024**2):
-            batch.append(line)
-            size += len(line)
-            if len(batch) >= _ROWS or size >= _BYTES:
-                yield batch
-                batch, size = [], 0
-    if batch:
-        yield batch
-
-
-def _checked(table: Table, line: bytes, number: int) -> dict[str, Any]:
-    try:
-        return row_of(table, json.loads(line))
-    except (ValueError, TypeError, KeyError) as error:
-        raise ValueError(f"{table.name}, line {number}: {error}") from error
-
-
-def _insert(connection: Connection, table: Table, rows: list[dict[str, Any]], last: int) -> None:
-    try:
-        connection.execute(insert(table), rows)
-    except (DataError, IntegrityError) as error:
-        lines = f"{table.name}, lines {last - len(rows) + 1} to {last}"
-        raise ValueError(f"{lines}: the database rejects them: {error.orig}") from error
+    """Insert the rows of a table, checked against the manifest."""
+    name, last = table.name, 0
+    rows, sha256 = manifest.rows[name], manifest.sha256[name]
+    for batch in read_rows(archive, name, partial(row_of, table), rows, sha256):
+        first, last = last + 1, last + len(batch)
+        try:
+            connection.execute(insert(table), batch)
+        except (DataError, IntegrityError) as error:
+            lines = f"{name}, lines {first} to {last}"
+            raise ValueError(f"{lines}: the database rejects them: {error.orig}") from error

@@ -12,8 +12,7 @@ from sqlalchemy import Connection, Engine, LargeBinary, Table, select
 
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import READ_ONLY
-from topkapi.app.services.backups.manifest import MANIFEST, Manifest, write_rows
-from topkapi.app.services.backups.rows import last_ids
+from topkapi.app.services.backups.archive import MANIFEST, Manifest, last_ids, write_rows
 
 SYNC_BYTES = 4 * 1024**2
 

@@ -1,34 +1,93 @@
-"""The files of a study: where each kind of record is read from. Records can be read repeatedly."""
+"""What an import works with: its options, the head and the files of a study, a part of them."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
 
-from topkapi.app.services.importing.layout import Layout, find_layout, single_layout
-from topkapi.app.services.importing.options import WHOLE, ReadOptions
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.records import (
-    candidates,
-    documents,
-    letor,
-    practice,
-    queries,
-    rankings,
-)
-from topkapi.app.services.importing.records.types import (
-    CandidateRecord,
-    DocumentRecord,
-    GoldRecord,
-    PracticeRecord,
-    QueryRecord,
-    RankingRecord,
-)
-from topkapi.app.services.importing.settings import (
-    ImportedHead,
-    head_of_file,
-    read_head,
-    under_name,
-)
-from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.importing.records.types import CandidateFormat
+
+SETTINGS, GUIDELINES = "study.toml", "guidelines.md"
+Files = Mapping[str, tuple[str, ...]]  # by role
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """Options of an import.
+
+    ``queries`` takes the first queries that have candidates, ``candidates`` the first candidates of
+    each. ``split`` chooses among several files, such as train and test. ``name`` and ``slug``
+    override those of study.toml. ``leave_out`` leaves out candidates whose document is missing or
+    empty. ``pool`` makes the candidates from the first documents of each run.
+    """
+
+    queries: int | None = None
+    candidates: int | None = None
+    split: str | None = None
+    name: str | None = None
+    slug: str | None = None
+    leave_out: Literal["missing"] | None = None
+    pool: int | None = None
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether only a part of the collection is wanted."""
+        return any((self.queries, self.candidates, self.leave_out, self.pool))
+
+
+WHOLE = ReadOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class ImportedHead:
+    """A study without its content: name, guidelines and settings."""
+
+    name: str
+    slug: str
+    guidelines: str
+    settings: StudySettings
+    files: Files
+    location: Location
+    lines: Mapping[str, int] = field(default_factory=dict)  # of study.toml, by setting
+
+    def where(self, name: str) -> Location:
+        """Return where a field of the head is written."""
+        if name == "guidelines":
+            return Location(GUIDELINES)
+        return Location(self.location.file, self.lines.get(name, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The files of a study by role.
+
+    A LETOR file can replace the files of queries and documents: its query ids are the queries, and
+    cards of its features the documents. Without a documents file, the pages under pages/ are the
+    documents.
+    """
+
+    files: Files  # several LETOR files with candidates are read one after the other
+    candidate_format: CandidateFormat
+    runs: tuple[str, ...] = ()  # whose first documents are the candidates, up to rank ``pool``
+    pool: int | None = None
+    pages: tuple[str, ...] = ()
+    ignored: tuple[str, ...] = ()
+    recognised: frozenset[str] = frozenset()  # by their content; their names say nothing
+
+    def file(self, role: str) -> str | None:
+        """Return the file of a role, the first of several."""
+        return next(iter(self.files.get(role, ())), None)
+
+    @property
+    def rows(self) -> tuple[str, ...]:
+        """The files with candidates."""
+        return self.files["candidates"]
+
+    @property
+    def as_cards(self) -> bool:
+        """Whether documents are shown as cards of their features."""
+        return not self.files.get("documents") and not self.pages
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,102 +119,10 @@ class Bundle:
         """Whether the files are a test collection: there is no study.toml."""
         return not self.head.lines and not self.layout.as_cards
 
-    def queries(self, reader: Reader) -> Iterator[tuple[Location, QueryRecord]]:
-        """Yield the queries of their own file, or else the query ids of the LETOR file."""
-        for location, query in self._queries(reader):
-            if self.part is None or query.id in self.part.candidates:
-                yield location, query
+    def has_query(self, name: str) -> bool:
+        """Return whether a query is imported."""
+        return self.part is None or name in self.part.candidates
 
-    def _queries(self, reader: Reader) -> Iterator[tuple[Location, QueryRecord]]:
-        if self.layout.queries is not None:
-            yield from queries.read_queries(reader, self.layout.queries)
-            return
-        last = None
-        for location, row in letor.read_rows(
-            reader.quiet(), self.layout.rows, name_rows=self.layout.as_cards, ids_only=True
-        ):
-            if row.query != last:
-                last = row.query
-                yield location, QueryRecord(row.query, f"Query {row.query}")
-
-    def documents(self, reader: Reader) -> Iterator[tuple[Location, DocumentRecord]]:
-        """Return the documents: from their own file, from pages/, or as feature cards."""
-        wanted = None if self.part is None else self.part.documents
-        if self.layout.documents is not None:
-            return documents.read_documents(reader, self.layout.documents, wanted)
-        if self.layout.pages:
-            return documents.read_pages(reader, wanted)
-        cards = letor.read_cards(reader, self.layout.rows)
-        return ((at, card) for at, card in cards if wanted is None or card.id in wanted)
-
-    def candidates(self, reader: Reader) -> Iterator[tuple[Location, CandidateRecord]]:
-        """Yield the candidates in file order, or those of the pool by their best rank."""
-        for location, candidate in self._pooled(reader) if self.layout.pool else self._rows(reader):
-            offered = None if self.part is None else self.part.candidates.get(candidate.query, ())
-            if offered is None or candidate.document in offered:
-                yield location, candidate
-
-    def _rows(self, reader: Reader) -> Iterator[tuple[Location, CandidateRecord]]:
-        layout = self.layout
-        # Cards were read from the same lines, so their problems have been reported.
-        reporting = reader.quiet() if layout.as_cards else reader
-        return candidates.read_candidates(
-            reporting, layout.rows, layout.candidate_format, as_cards=layout.as_cards
-        )
-
-    def _pooled(self, reader: Reader) -> Iterator[tuple[Location, CandidateRecord]]:
-        """Yield the first documents of each run, with what the candidates file knows of them."""
-        layout = self.layout
-        rows = self._rows(reader) if layout.candidates not in layout.runs else iter(())
-        known = {(found.query, found.document): found for _, found in rows}
-        pools: dict[str, tuple[Location, list[tuple[int, int, str]]]] = {}
-        for number, path in enumerate(layout.runs):
-            for location, ranking in rankings.read_rankings(reader, path):
-                pool = pools.setdefault(ranking.query, (location, []))[1]
-                first = enumerate(ranking.documents[: layout.pool])
-                pool += [(rank, number, document) for rank, document in first]
-        for query, (location, pool) in pools.items():
-            for document in dict.fromkeys(document for *_, document in sorted(pool)):
-                new = CandidateRecord(query, document)
-                yield location, known.get((query, document), new)
-
-    def rankings(self, reader: Reader) -> Iterator[tuple[Location, RankingRecord]]:
-        """Yield the rankings of all systems, file by file."""
-        for path in self.layout.rankings:
-            for location, ranking in rankings.read_rankings(reader, path):
-                if self.part is None or ranking.query in self.part.candidates:
-                    yield location, ranking
-
-    def practice(self, reader: Reader) -> Iterator[tuple[Location, PracticeRecord]]:
-        """Yield the practice questions, if there are any."""
-        if self.layout.practice is not None:
-            yield from practice.read_practice(reader, self.layout.practice)
-
-    def gold(self, reader: Reader) -> Iterator[tuple[Location, GoldRecord]]:
-        """Yield the gold pairs, if there are any."""
-        if self.layout.gold is None:
-            return
-        for location, pair in practice.read_gold(reader, self.layout.gold):
-            known = None if self.part is None else self.part.candidates.get(pair.query, ())
-            if known is None or {pair.left, pair.right} <= set(known):
-                yield location, pair
-
-
-def find_bundle(reader: Reader, options: ReadOptions = WHOLE) -> Bundle | None:
-    """Find the files of the study; return None and add problems if some are missing."""
-    bundle = _find(reader, options)
-    if bundle is None:
-        return None
-    head = under_name(bundle.head, options.name, options.slug, reader.problems)
-    return replace(bundle, head=head)
-
-
-def _find(reader: Reader, options: ReadOptions) -> Bundle | None:
-    if reader.source.single:
-        layout = single_layout(reader)
-        return Bundle(head_of_file(reader.source.name), layout) if layout else None
-    head = read_head(reader)
-    if head is None:  # its [files] may name what would seem to be missing
-        return None
-    layout = find_layout(reader, head.files, head.location, options)
-    return Bundle(head, layout) if layout else None
+    def offers(self, query: str, *documents: str) -> bool:
+        """Return whether documents are imported as candidates of a query."""
+        return self.part is None or {*documents} <= self.part.candidates.get(query, frozenset())

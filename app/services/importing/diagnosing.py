@@ -4,9 +4,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from topkapi.app.services.importing.problems import Kind, Problem
-from topkapi.app.services.importing.records.values import shown
+from topkapi.app.services.importing.problems import Problem
 from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.values import ProblemKind, shown
 
 Lines = Sequence[str]
 Cause = tuple[str, str]  # the cause, and the remedy
@@ -40,7 +40,7 @@ def _first_lines(reader: Reader, file: str) -> Lines:
 
 
 def _one_object(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if lines and lines[0].strip() == "{" and _any(found, Kind.NOT_JSON):
+    if lines and lines[0].strip() == "{" and _any(found, ProblemKind.NOT_JSON):
         return (
             "This is JSON over several lines, not one object per line.",
             "Write one object per line (jq -c . FILE), or an array in [ and ].",
@@ -49,7 +49,7 @@ def _one_object(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _python_dicts(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if lines and re.match(r"\{'", lines[0].strip()) and _any(found, Kind.NOT_JSON):
+    if lines and re.match(r"\{'", lines[0].strip()) and _any(found, ProblemKind.NOT_JSON):
         return (
             "This is Python's notation with single quotes, not JSON.",
             "Write each record with json.dumps(record).",
@@ -58,7 +58,7 @@ def _python_dicts(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _other_delimiter(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if not lines or not _any(found, Kind.ONE_COLUMN):
+    if not lines or not _any(found, ProblemKind.ONE_COLUMN):
         return None
     for delimiter, name in ((",", "commas"), (";", "semicolons"), ("|", "vertical bars")):
         if all(delimiter in line for line in lines):
@@ -75,7 +75,7 @@ def _other_delimiter(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 def _swapped_text(lines: Lines, found: Sequence[Problem]) -> Cause | None:
     """Recognise ``text TAB id``: the first column has blanks, the second has none."""
     cells = [line.split("\t") for line in lines]
-    if not _any(found, Kind.BLANK_IN_ID) or not cells or any(len(row) != 2 for row in cells):
+    if not _any(found, ProblemKind.BLANK_IN_ID) or not cells or any(len(row) != 2 for row in cells):
         return None
     if all(" " in row[0].strip() and " " not in row[1].strip() for row in cells):
         return (
@@ -86,7 +86,7 @@ def _swapped_text(lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _swapped_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if _any(found, Kind.SWAPPED_IDS):
+    if _any(found, ProblemKind.SWAPPED_IDS):
         return (
             "The columns look swapped: queries are where documents belong.",
             "Write the query before the document: query, 0, document, grade.",
@@ -95,7 +95,7 @@ def _swapped_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _foreign_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    for kind, others in ((Kind.NO_QUERY, "queries"), (Kind.NO_DOCUMENT, "documents")):
+    for kind, others in ((ProblemKind.NO_QUERY, "queries"), (ProblemKind.NO_DOCUMENT, "documents")):
         if len(found) > 2 and all(each.kind is kind for each in found):
             quoted = _QUOTED.search(found[0].problem)
             given = f", such as {quoted[0]}," if quoted else ""
@@ -107,7 +107,7 @@ def _foreign_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _encoding(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if _any(found, Kind.NOT_UTF8):
+    if _any(found, ProblemKind.NOT_UTF8):
         return (
             "The file is not in UTF-8; most likely it is in Windows-1252 or Latin-1.",
             "Convert it: iconv -f WINDOWS-1252 -t UTF-8 OLD > NEW.",
@@ -116,7 +116,7 @@ def _encoding(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
 
 
 def _qrels_without_grades(lines: Lines, found: Sequence[Problem]) -> Cause | None:
-    if len(found) > 1 and all(each.kind is Kind.NOT_A_GRADE for each in found):
+    if len(found) > 1 and all(each.kind is ProblemKind.NOT_A_GRADE for each in found):
         return (
             f"The last column has no whole numbers: {shown(lines[0] if lines else '')}.",
             "Put the grade last: query, 0, document, grade.",
@@ -133,7 +133,7 @@ def _most_frequent(found: Sequence[Problem]) -> Cause:
     return f"{count} of {len(found)} problems are of one kind: {first.problem}", first.mend
 
 
-def _any(found: Sequence[Problem], kind: Kind) -> bool:
+def _any(found: Sequence[Problem], kind: ProblemKind) -> bool:
     return any(each.kind is kind for each in found)
 
 

@@ -15,8 +15,8 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.audit import last_event_about
 from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.importing.bundle import ImportedHead
 from topkapi.app.services.importing.problems import Problems
-from topkapi.app.services.importing.settings import ImportedHead
 
 Fields = Mapping[str, Any]
 Outcome = Literal["kept", "replaced", "undecided", "fixed"]

@@ -1,16 +1,24 @@
 """The role of each file of a study: from study.toml, from its name, or else from its content."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from topkapi.app.services.importing.bundle import (
+    GUIDELINES,
+    SETTINGS,
+    WHOLE,
+    Bundle,
+    ImportedHead,
+    Layout,
+    ReadOptions,
+)
+from topkapi.app.services.importing.kinds import ROLES
+from topkapi.app.services.importing.kinds.candidates import candidate_format
 from topkapi.app.services.importing.naming import (
-    ROLES,
     files_of_role,
     is_group,
     of_split,
     run_files,
 )
-from topkapi.app.services.importing.options import ReadOptions
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.recognising import (
     find_candidates,
@@ -18,82 +26,39 @@ from topkapi.app.services.importing.recognising import (
     fits,
     unnamed_files,
 )
-from topkapi.app.services.importing.records.candidates import CandidateFormat, candidate_format
 from topkapi.app.services.importing.records.pages import PAGES
-from topkapi.app.services.importing.records.values import shown
+from topkapi.app.services.importing.settings import head_of_file, read_head, under_name
 from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.values import shown
 
-SETTINGS, GUIDELINES = "study.toml", "guidelines.md"
-Named = Mapping[str, tuple[str, ...]]  # role -> files, from study.toml
-Found = dict[str, tuple[str, ...]]  # role -> files
+Found = dict[str, tuple[str, ...]]  # by role
 _TAR = (".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz")
 _RECORDS = ("queries", "documents", "candidates")  # roles that content can tell
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
-    """The files of a study by role.
-
-    A LETOR file can replace the files of queries and documents: its query ids are the queries, and
-    cards of its features the documents. Without a documents file, the pages under pages/ are the
-    documents.
-    """
-
-    candidates: str
-    candidate_format: CandidateFormat
-    more: tuple[str, ...] = ()  # LETOR files that are read after the first
-    runs: tuple[str, ...] = ()  # whose first documents are the candidates, up to rank ``pool``
-    pool: int | None = None
-    queries: str | None = None
-    documents: str | None = None
-    rankings: tuple[str, ...] = ()
-    practice: str | None = None
-    gold: str | None = None
-    pages: tuple[str, ...] = ()
-    ignored: tuple[str, ...] = ()
-    recognised: frozenset[str] = frozenset()  # by their content; their names say nothing
-
-    @property
-    def read_from(self) -> dict[str, str]:
-        """Where each kind of record is read from, as text for people."""
-        rows = f"{', '.join(self.rows)} ({self.candidate_format})"
-        pool = f"the first {self.pool} of {', '.join(self.runs)}"
-        found = {
-            "queries": self.queries or f"{', '.join(self.rows)} (query ids)",
-            "documents": self.documents or (PAGES if self.pages else f"{rows}, as feature cards"),
-            "candidates": pool if self.pool else rows,
-            **({"rankings": ", ".join(self.rankings)} if self.rankings else {}),
-            **({"practice": self.practice} if self.practice else {}),
-            **({"gold pairs": self.gold} if self.gold else {}),
-        }
-        for role in ("queries", "documents", "candidates"):
-            if getattr(self, role) in self.recognised:
-                found[role] += ", recognised by its content"
-        return found
-
-    @property
-    def rows(self) -> tuple[str, ...]:
-        """The files with candidates."""
-        return self.candidates, *self.more
-
-    @property
-    def as_cards(self) -> bool:
-        """Whether documents are shown as cards of their features."""
-        return self.documents is None and not self.pages
+def find_bundle(reader: Reader, options: ReadOptions = WHOLE) -> Bundle | None:
+    """Find the files of the study; return None and add problems if some are missing."""
+    if reader.source.single:
+        head: ImportedHead | None = head_of_file(reader.source.name)
+        layout = single_layout(reader)
+    else:
+        head = read_head(reader)
+        # Without a head nothing is looked for: its [files] may name what would seem to be missing.
+        layout = find_layout(reader, head, options) if head else None
+    if head is None or layout is None:
+        return None
+    return Bundle(under_name(head, options.name, options.slug, reader.problems), layout)
 
 
-def find_layout(
-    reader: Reader, named: Named, location: Location, options: ReadOptions
-) -> Layout | None:
+def find_layout(reader: Reader, head: ImportedHead, options: ReadOptions) -> Layout | None:
     """Return the layout of the source, or None after adding problems.
 
-    ``named`` are files named in study.toml; ``location`` is where they were named. ``options``
-    choose among several files of a role, and what the candidates are.
+    ``options`` choose among several files of a role, and what the candidates are.
     """
     files, split = reader.source.files, options.split
     before = len(reader.problems)
     runs = run_files(tuple(files)) if options.pool else ()
-    found = {role: _of_role(reader, role, named, location, split, runs) for role in ROLES}
+    found = {role: _of_role(reader, role, head, split, runs) for role in ROLES}
     runs += found["rankings"] if options.pool else ()
     found["candidates"] = found["candidates"] or runs[:1]
     pages = tuple(path for path in files if path.startswith(PAGES))
@@ -122,16 +87,10 @@ def find_layout(
         )
         return None
     layout = Layout(
-        candidates=candidates[0],
+        files=found,
         candidate_format=known,
-        more=candidates[1:],
         runs=runs,
         pool=options.pool,
-        queries=_one(found["queries"]),
-        documents=_one(found["documents"]),
-        rankings=found["rankings"],
-        practice=_one(found["practice"]),
-        gold=_one(found["gold"]),
         pages=pages,
         ignored=_ignored(files, {**found, "runs": runs}, pages),
         recognised=recognised,
@@ -150,23 +109,22 @@ def single_layout(reader: Reader) -> Layout | None:
             "Import a LETOR file, a study folder, or a .zip of one.",
         )
         return None
-    return Layout(candidates=name, candidate_format="letor")
+    return Layout({"candidates": (name,)}, "letor")
 
 
 def _of_role(
     reader: Reader,
     role: str,
-    named: Named,
-    location: Location,
+    head: ImportedHead,
     split: str | None,
     runs: tuple[str, ...],
 ) -> tuple[str, ...]:
-    files = reader.source.files
+    files, named = reader.source.files, head.files
     if role in named:
         for path in named[role]:
             if path not in files:
                 reader.problems.add(
-                    location,
+                    head.location,
                     f"files.{role}",
                     f"There is no file {path!r}.",
                     "Name a file of the study.",
@@ -179,7 +137,7 @@ def _of_role(
         fitting = tuple(path for path in found if fits(reader, role, path))
         found = fitting if len(fitting) == 1 else found
     formats = {candidate_format(reader, path) for path in found} if role == "candidates" else {""}
-    if len(found) > 1 and role != "rankings" and formats != {"letor"}:
+    if len(found) > 1 and not ROLES[role].folder and formats != {"letor"}:
         pool = " To judge the first of each run, use --pool 10." if formats == {"run"} else ""
         reader.problems.add(
             Location(found[1]),
@@ -203,7 +161,7 @@ def _with_recognised(
     if "candidates" in missing:
         added = {"candidates": of_split(find_candidates(reader, files), split)}
         missing.remove("candidates")
-    candidates = _one(added.get("candidates") or found["candidates"])
+    candidates = next(iter(added.get("candidates") or found["candidates"]), None)
     if candidates and missing and candidate_format(reader, candidates) != "letor":
         files = [path for path in files if path != candidates]
         added |= find_texts(reader, files, missing, candidates)
@@ -247,10 +205,6 @@ def _listed(files: Mapping[str, int]) -> str:
     return (", ".join(names[:8]) + more) or "no files"
 
 
-def _one(paths: tuple[str, ...]) -> str | None:
-    return paths[0] if paths else None
-
-
 def _ignored(
     files: Mapping[str, int], found: Mapping[str, tuple[str, ...]], pages: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -263,14 +217,14 @@ def _complete(reader: Reader, layout: Layout) -> bool:
     before = len(reader.problems)
     if layout.candidate_format != "letor":
         location = Location(reader.source.name)
-        if layout.queries is None:
+        if not layout.files["queries"]:
             reader.problems.add(
                 location,
                 "queries",
                 f"There is no queries file. Found: {_listed(reader.source.files)}.",
                 _named_so("a file named queries or topics", "queries"),
             )
-        if layout.documents is None and not layout.pages:
+        if layout.as_cards:
             reader.problems.add(
                 location,
                 "documents",

@@ -1,28 +1,16 @@
 """Which file of a folder has which role: by its exact name, or by a word in its name."""
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
+from topkapi.app.services.importing.kinds import ROLES
 from topkapi.app.services.importing.sources.folders import GROUPS
 
-ROLES: Mapping[str, frozenset[str]] = {
-    "queries": frozenset({"queries", "topics"}),
-    "documents": frozenset({"documents", "docs", "corpus", "collection"}),
-    "candidates": frozenset({"candidates", "qrels", "run", "letor"}),
-    "rankings": frozenset({"rankings"}),
-    "practice": frozenset({"practice"}),
-    "gold": frozenset({"gold"}),
-}
 QRELS = "qrels/"
-_RANKINGS = "rankings/"
-_WORDS: Mapping[str, frozenset[str]] = {
-    "queries": frozenset({"queries", "query", "topics", "topic", "questions"}),
-    "candidates": frozenset({"candidates", "qrels", "qrel", "run", "letor"}),
-    "documents": frozenset({"documents", "docs", "corpus", "collection", "passages"}),
-}
 NOT_DATA = frozenset({".md", ".py", ".html", ".pdf", ".toml", ".ipynb", ".sh", ".lock"})
 DEFAULT_SPLIT = "test"
+_BY_WORD = ("queries", "candidates", "documents")  # in this order
 
 
 def words_of(path: str) -> frozenset[str]:
@@ -35,15 +23,15 @@ def files_of_role(role: str, files: Sequence[str]) -> tuple[str, ...]:
 
     Without either, the files of LETOR folds are candidates.
     """
-    every = frozenset(files)
+    every, kind = frozenset(files), ROLES[role]
     files = [path for path in files if not is_group(path, every)]
     exact = tuple(
         path
         for path in files
-        if ("/" not in path and path.split(".")[0] in ROLES[role])
-        or (role == "rankings" and path.startswith(_RANKINGS))
+        if ("/" not in path and path.split(".")[0] in kind.names)
+        or (kind.folder and path.startswith(kind.folder))
     )
-    if exact or role in ("rankings", "practice", "gold"):
+    if exact or not kind.words:
         return exact
     if role == "candidates" and any(path.startswith(QRELS) for path in files):
         return tuple(path for path in files if path.startswith(QRELS))
@@ -75,10 +63,10 @@ def run_files(files: Sequence[str]) -> tuple[str, ...]:
 def _role_by_word(path: str) -> str | None:
     if "/" in path or PurePosixPath(path).suffix.lower() in NOT_DATA:
         return None
-    if any(path.split(".")[0] in names for names in ROLES.values()):
+    if any(path.split(".")[0] in kind.names for kind in ROLES.values()):
         return None
     words = words_of(path)
-    return next((role for role, known in _WORDS.items() if words & known), None)
+    return next((role for role in _BY_WORD if words & ROLES[role].words), None)
 
 
 def of_split(paths: tuple[str, ...], split: str | None) -> tuple[str, ...]:

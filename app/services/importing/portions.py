@@ -13,7 +13,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content
 from topkapi.app.db.queries.studies.study_tables import drop_unfinished, drop_unused
 from topkapi.app.db.search import index_documents, unindexed
-from topkapi.app.services.importing.staging import Row
+from topkapi.app.services.importing.kinds.base import Row
 from topkapi.app.services.importing.writing import lock_imports, new_contents
 
 _MOST_PAUSE = 0.25  # seconds

@@ -1,34 +1,12 @@
 """Problems of a study: each says where it is, what is wrong and how to fix it."""
 
 from dataclasses import asdict, dataclass
-from enum import StrEnum
 from typing import Any, NamedTuple
 
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.values import BadValue, ProblemKind
 
 MOST_PROBLEMS = 20
-
-
-class Kind(StrEnum):
-    """What a problem is, where the likely cause of a file's problems depends on it."""
-
-    NOT_JSON = "not_json"
-    ONE_COLUMN = "one_column"
-    BLANK_IN_ID = "blank_in_id"
-    NOT_UTF8 = "not_utf8"
-    NOT_A_GRADE = "not_a_grade"
-    NO_QUERY = "no_query"
-    NO_DOCUMENT = "no_document"
-    SWAPPED_IDS = "swapped_ids"
-    OTHER = "other"
-
-
-class BadValue(Exception):
-    """A value that cannot be used: the field, what is wrong, and how to fix it."""
-
-    def __init__(self, field: str, problem: str, fix: str = "", kind: Kind = Kind.OTHER) -> None:
-        super().__init__(f"{field}: {problem} {fix}")
-        self.field, self.problem, self.fix, self.kind = field, problem, fix, kind
 
 
 class Location(NamedTuple):
@@ -50,7 +28,7 @@ class Problem:
     field: str | None
     problem: str
     mend: str
-    kind: Kind = Kind.OTHER
+    kind: ProblemKind = ProblemKind.OTHER
 
     def __str__(self) -> str:
         location = self.file if self.line is None else f"{self.file}, line {self.line}"
@@ -112,7 +90,7 @@ class Problems:
         field: str | None,
         problem: str,
         fix: str = "",
-        kind: Kind = Kind.OTHER,
+        kind: ProblemKind = ProblemKind.OTHER,
     ) -> None:
         """Add a problem; raise StudyRefused at the 20th."""
         line = location.line or None
@@ -141,7 +119,11 @@ class NullProblems(Problems):
 
 
 def refusal(
-    location: Location, field: str | None, problem: str, fix: str = "", kind: Kind = Kind.OTHER
+    location: Location,
+    field: str | None,
+    problem: str,
+    fix: str = "",
+    kind: ProblemKind = ProblemKind.OTHER,
 ) -> StudyRefused:
     """Return the error for a problem that makes further reading impossible."""
     return StudyRefused((Problem(location.file, location.line or None, field, problem, fix, kind),))

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from secrets import token_hex
 from typing import Any, Literal
 
@@ -20,7 +20,8 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services import audit
-from topkapi.app.services.importing.checking import Checked, check_study
+from topkapi.app.services.importing.bundle import WHOLE, Layout, ReadOptions
+from topkapi.app.services.importing.checking import check_study
 from topkapi.app.services.importing.comparing import Changes, compare
 from topkapi.app.services.importing.edits import (
     KEEP_EDITS,
@@ -28,7 +29,13 @@ from topkapi.app.services.importing.edits import (
     EditPolicy,
     described_edits,
 )
-from topkapi.app.services.importing.options import WHOLE, ReadOptions
+from topkapi.app.services.importing.kinds import KINDS
+from topkapi.app.services.importing.kinds.base import Checked
+from topkapi.app.services.importing.kinds.candidates import CANDIDATES
+from topkapi.app.services.importing.kinds.documents import DOCUMENTS
+from topkapi.app.services.importing.kinds.practice import PRACTICE
+from topkapi.app.services.importing.kinds.queries import QUERIES
+from topkapi.app.services.importing.kinds.rankings import RANKINGS
 from topkapi.app.services.importing.portions import (
     add_contents,
     in_portion,
@@ -80,9 +87,9 @@ class ImportReport:
     practice: int
     read_from: dict[str, str]
     ignored: tuple[str, ...]
-    edits: tuple[DescribedEdit, ...] = ()
-    notes: tuple[str, ...] = ()
-    gold: int = 0
+    edits: tuple[DescribedEdit, ...]
+    notes: tuple[str, ...]
+    gold: int
     left_out: int = 0
 
     def as_json(self) -> dict[str, Any]:
@@ -115,6 +122,9 @@ class ImportReport:
         if self.ignored:
             found.append(f"  not read: {', '.join(self.ignored[:10])}")
         return found
+
+
+_COUNTED = frozenset(field.name for field in fields(ImportReport))
 
 
 def import_study(
@@ -270,9 +280,9 @@ def _notes(checked: Checked) -> Iterator[str]:
 def _asking_nothing(checked: Checked) -> Iterator[str]:
     """Yield how many queries will be finished as soon as they are assigned, by tool."""
     tools = checked.bundle.head.settings.tools
-    systems = Counter(query for query, _ in checked.rankings)
-    single = sum(len(pages) == 1 for pages in checked.candidates.values())
-    alone = sum(systems[query] < 2 for query in checked.queries)
+    systems = Counter(query for query, _ in checked[RANKINGS])
+    single = sum(count == 1 for count in checked.candidates_of.values())
+    alone = sum(systems[query] < 2 for query in checked[QUERIES])
     for tool, count, has in (
         (Tool.PAIRS, single, "only one candidate"),
         (Tool.LISTS, alone, "fewer than two rankings"),
@@ -295,8 +305,9 @@ def _decisions(report: ImportReport) -> dict[str, str]:
 
 def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bool) -> ImportReport:
     head, layout = checked.bundle.head, checked.bundle.layout
-    offered = {name for found in checked.candidates.values() for name in found}
-    offered.update(page for each in checked.practice.values() for page in each.pages)
+    offered = {document for _, document in checked[CANDIDATES]}
+    offered.update(page for each in checked[PRACTICE].values() for page in each.question.pages)
+    counts = {kind.role: len(checked[kind]) for kind in KINDS if kind.role in _COUNTED}
     return ImportReport(
         slug=head.slug,
         name=changes.merged.name,
@@ -305,21 +316,24 @@ def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bo
         tools=tuple(tool.value for tool in changes.merged.settings.tools),
         k=changes.merged.settings.k,
         sorter=changes.merged.settings.sorter,
-        queries=len(checked.queries),
-        documents=len(checked.documents),
-        candidates=sum(map(len, checked.candidates.values())),
-        rankings=len(checked.rankings),
-        files=len(checked.files),
         bytes=checked.bytes,
-        new_queries=len(changes.queries),
-        new_documents=len(changes.documents),
-        new_candidates=sum(map(len, changes.candidates.values())),
-        unused_documents=len(checked.documents.keys() - offered),
-        practice=len(checked.practice),
-        read_from=layout.read_from,
+        new_queries=len(changes[QUERIES]),
+        new_documents=len(changes[DOCUMENTS]),
+        new_candidates=len(changes[CANDIDATES]),
+        unused_documents=len(checked[DOCUMENTS].keys() - offered),
+        read_from=_read_from(layout),
         ignored=layout.ignored,
         edits=described_edits(session, changes.study, changes.merged),
         notes=tuple(_notes(checked)),
-        gold=len(checked.gold),
+        **counts,
         left_out=checked.bundle.part.left_out if checked.bundle.part else 0,
     )
+
+
+def _read_from(layout: Layout) -> dict[str, str]:
+    """Return where each kind of record is read from, as text for people."""
+    found = {kind.many: kind.read_from(layout) for kind in KINDS}
+    for kind in KINDS:
+        if layout.file(kind.role) in layout.recognised:
+            found[kind.many] += ", recognised by its content"
+    return {many: text for many, text in found.items() if text}

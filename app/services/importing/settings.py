@@ -4,95 +4,25 @@ import difflib
 import re
 import tomllib
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.sorters.registry import require_sorter
 from topkapi.app.domain.study import SETTINGS as STUDY_SETTINGS
-from topkapi.app.domain.study import Grade, StudySettings
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.layout import GUIDELINES, SETTINGS, Named
-from topkapi.app.services.importing.naming import ROLES
-from topkapi.app.services.importing.problems import BadValue, Location, Problems
-from topkapi.app.services.importing.records.values import kind_of, one_line, shown, text_value
+from topkapi.app.services.importing.bundle import GUIDELINES, SETTINGS, Files, ImportedHead
+from topkapi.app.services.importing.kinds import ROLES
+from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.sources.reader import Reader
-
-_KIND_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "a text"}
-_MAX_GRADE, _MAX_DESCRIPTION = 40, 1000  # characters
-
-
-def setting_value(name: str, value: Any) -> Any:
-    """Return the value of a setting as `StudySettings` takes it; raise BadValue if unusable."""
-    if name == "tools":
-        return _tools(value)
-    if name == "grades":
-        return _grades(value)
-    kind = STUDY_SETTINGS[name].kind
-    if value is None and STUDY_SETTINGS[name].optional:
-        return None
-    if kind is float and type(value) is int:
-        return float(value)
-    if type(value) is not kind:
-        quoted = ", without quotation marks" if isinstance(value, str) else ""
-        fix = f"Use {_KIND_NAMES[kind]}{quoted}."
-        raise BadValue(name, f"{name} is {kind_of(value)}: {shown(value)}.", fix)
-    return value
-
-
-def _tools(value: Any) -> tuple[Tool, ...]:
-    given = value if isinstance(value, list | tuple) else [value]
-    wrong = [tool for tool in given if tool not in list(Tool)]
-    if wrong or given is not value:
-        known = ", ".join(repr(tool.value) for tool in Tool)
-        what = f"{shown(wrong[0])} is not a tool." if wrong else f"This is {kind_of(value)}."
-        raise BadValue("tools", what, f"Choose from {known}.")
-    return tuple(Tool(tool) for tool in value)
-
-
-def _grades(value: Any) -> tuple[Grade, ...]:
-    if not isinstance(value, list | tuple):
-        raise BadValue("grades", f"This is {kind_of(value)}.", "Use a list, from worst to best.")
-    return tuple(_grade(each) for each in value)
-
-
-def _grade(value: Any) -> Grade:
-    grade = {"name": value} if isinstance(value, str) else value
-    if not isinstance(grade, dict) or not set(grade) <= {"name", "description"}:
-        raise BadValue(
-            "grades",
-            f"{shown(value)} is not a grade.",
-            "A grade has a name and optionally a description.",
-        )
-    name = text_value(grade.get("name"), "grades", _MAX_GRADE, required=True)
-    return Grade(name, text_value(grade.get("description"), "grades", _MAX_DESCRIPTION))
-
+from topkapi.app.services.setting_values import setting_value
+from topkapi.app.services.values import BadValue, kind_of, one_line, shown, text_value
 
 _OTHERS = ("name", "slug", "files")
 FILE_SETTINGS = (*_OTHERS, *STUDY_SETTINGS)
 _SLUG = re.compile(r"[a-z0-9]+(?:-[a-z0-9]+)*")
 _AT_LINE = re.compile(r"\(at line (\d+), column \d+\)")
-
-
-@dataclass(frozen=True, slots=True)
-class ImportedHead:
-    """A study without its content: name, guidelines and settings."""
-
-    name: str
-    slug: str
-    guidelines: str
-    settings: StudySettings
-    files: Named
-    location: Location
-    lines: Mapping[str, int] = field(default_factory=dict)  # of study.toml, by setting
-
-    def where(self, name: str) -> Location:
-        """Return where a field of the head is written."""
-        if name == "guidelines":
-            return Location(GUIDELINES)
-        return Location(self.location.file, self.lines.get(name, 0))
 
 
 def read_head(reader: Reader) -> ImportedHead | None:
@@ -219,7 +149,7 @@ class _Head:
             )
         return str(slug)
 
-    def _files(self) -> Named:
+    def _files(self) -> Files:
         table = self._table.get("files", {})
         if not isinstance(table, dict):
             self._add("files", f"This is {kind_of(table)}, not a table.", "Write [files].")
@@ -231,7 +161,7 @@ class _Head:
                 self._add(
                     f"files.{role}", "There is no such role.", f"Known roles: {', '.join(ROLES)}."
                 )
-            elif not _is_paths(paths) or (len(paths) != 1 and role != "rankings"):
+            elif not _is_paths(paths) or (len(paths) != 1 and not ROLES[role].folder):
                 self._add(f"files.{role}", f"{shown(given)} is not a file name.", "Name one file.")
             else:
                 found[role] = tuple(paths)

@@ -9,8 +9,11 @@ from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.services.importing.checking import Checked, document_digest
 from topkapi.app.services.importing.comparing import Changes
+from topkapi.app.services.importing.kinds import KINDS
+from topkapi.app.services.importing.kinds.base import Checked, Kind, Row
+from topkapi.app.services.importing.kinds.documents import DOCUMENTS, document_digest
+from topkapi.app.services.importing.kinds.files import FILES
 from topkapi.app.services.importing.media import scratch_file
 from topkapi.app.services.importing.records.contents import content_hash, content_row
 from topkapi.app.services.importing.records.pages import file_type
@@ -20,8 +23,6 @@ from topkapi.app.services.pages.pdf import PDF, TEXT, rendered_folder
 
 _BYTES = 4 * 1024**2  # of contents in one batch
 _CONTENTS = 500
-
-Row = dict[str, Any]
 
 
 class Staging:
@@ -35,7 +36,7 @@ class Staging:
     ) -> None:
         self._reader, self._checked, self._changes = reader, checked, changes
         self._known = set(known)
-        self._documents, self._candidates, self._rankings = (scratch_file(self) for _ in range(3))
+        self._staged = {kind.role: scratch_file(self) for kind in KINDS if kind.staged}
         self.rendered: dict[str, str] = {}  # path -> content hash
 
     def contents(self) -> Iterator[list[Row]]:
@@ -52,37 +53,34 @@ class Staging:
                     batch, size = {}, 0
             if batch:
                 yield list(batch.values())
-            self._stage_candidates()
-            self._stage_rankings()
+            for kind in KINDS:
+                if kind.staged and kind is not DOCUMENTS:
+                    self._stage(kind)
 
-    def documents(self) -> Iterator[Row]:
-        """Yield the rows of the new documents, without their study."""
-        return _lines(self._documents)
-
-    def candidates(self) -> Iterator[list[Any]]:
-        """Yield query, document, grade and features of the new candidates."""
-        return _lines(self._candidates)
-
-    def rankings(self) -> Iterator[list[Any]]:
-        """Yield query, system and documents of the new rankings."""
-        return _lines(self._rankings)
+    def staged(self, kind: Kind[Any, Any, Any]) -> Iterator[Any]:
+        """Yield the new records of a kind of which only digests are kept."""
+        file = self._staged.get(kind.role)
+        if file is None:
+            return iter(())
+        file.seek(0)
+        return map(json.loads, file)
 
     def _new_contents(self) -> Iterator[Row]:
-        new, seen = self._changes.documents, set[str]()
-        for _, document in self._checked.bundle.documents(self._reader) if new else ():
+        new, seen = self._changes[DOCUMENTS], set[str]()
+        for _, document in DOCUMENTS.read(self._checked.bundle, self._reader) if new else ():
             digest = self._verified(document)
             if document.id in new and document.id not in seen:
                 seen.add(document.id)
-                _write(self._documents, _document_row(document, digest))
+                _write(self._staged[DOCUMENTS.role], _document_row(document, digest))
                 yield from self._contents_of(document, digest)
         for name in new - seen:
             raise changed_since(name)
-        for path in sorted(self._changes.files - self._checked.document_paths):
+        for path in sorted(self._changes[FILES] - self._checked.document_paths):
             yield self._file_content(path)
 
     def _verified(self, document: DocumentRecord) -> str:
         digest = content_hash(document.media_type, document.data)
-        if self._checked.documents.get(document.id) != document_digest(document, digest):
+        if self._checked[DOCUMENTS].get(document.id) != document_digest(document, digest):
             raise changed_since(document.id)
         return digest
 
@@ -102,26 +100,17 @@ class Staging:
 
     def _file_content(self, path: str) -> Row:
         data, media_type = self._reader.content(path), file_type(path)
-        digest = self._checked.files[path]
+        digest = self._checked[FILES][path]
         if content_hash(media_type, data) != digest:
             raise changed_since(path)
         return content_row(media_type, data, digest)
 
-    def _stage_candidates(self) -> None:
-        left = {query: set(new) for query, new in self._changes.candidates.items()}
-        for _, found in self._checked.bundle.candidates(self._reader) if left else ():
-            new = left.get(found.query, set())
-            if found.document in new:
-                new.discard(found.document)
-                _write(self._candidates, found)
-
-    def _stage_rankings(self) -> None:
-        new = self._changes.rankings
-        for _, found in self._checked.bundle.rankings(self._reader) if new else ():
-            key = found.query, found.system
-            if key in new:
-                documents = found.documents[: self._checked.cuts.get(key)]
-                _write(self._rankings, found._replace(documents=documents))
+    def _stage(self, kind: Kind[Any, Any, Any]) -> None:
+        left, file = set(self._changes[kind]), self._staged[kind.role]
+        for _, record in kind.read(self._checked.bundle, self._reader) if left else ():
+            if kind.key(record) in left:
+                left.discard(kind.key(record))
+                _write(file, record)
 
 
 def _document_row(document: DocumentRecord, digest: str) -> Row:
@@ -136,11 +125,6 @@ def _document_row(document: DocumentRecord, digest: str) -> Row:
 
 def _write(file: IO[bytes], row: object) -> None:
     file.write(json.dumps(row).encode() + b"\n")
-
-
-def _lines(file: IO[bytes]) -> Iterator[Any]:
-    file.seek(0)
-    return map(json.loads, file)
 
 
 def changed_since(name: str) -> Conflict:

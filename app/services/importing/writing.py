@@ -1,7 +1,7 @@
 """Insert the rows of a study in batches, in one transaction or several."""
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count, islice
+from itertools import islice
 from typing import TypeVar, cast
 
 from sqlalchemy import Executable, Table, insert, text
@@ -9,23 +9,14 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
-from topkapi.app.db.models import (
-    Candidate,
-    Content,
-    Document,
-    GoldPair,
-    PracticeItem,
-    Query,
-    Ranking,
-    Study,
-    StudyFile,
-)
-from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.models import Content, Study
 from topkapi.app.services.guideline_history import record_version
-from topkapi.app.services.importing.checking import Checked
+from topkapi.app.services.importing.checking import hash_of_study
 from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.edits import head_json
-from topkapi.app.services.importing.staging import Row, Staging
+from topkapi.app.services.importing.kinds import KINDS
+from topkapi.app.services.importing.kinds.base import Checked, Writing
+from topkapi.app.services.importing.staging import Staging
 
 _ROWS = 1000
 _IMPORT_LOCK = 7_461_830_552  # key of the advisory lock that serializes imports on PostgreSQL
@@ -44,7 +35,7 @@ def write_study(
     """Write the rows of ``changes``, whose contents are stored already."""
     study = changes.study or Study(slug=checked.bundle.head.slug)
     write_head(session, study, checked, changes, actor_id)
-    _StudyWriter(session, checked, changes, staging, study.id).write()
+    _write_rows(session, checked, changes, staging, study.id)
     return study
 
 
@@ -66,7 +57,7 @@ def write_unfinished(
     session.flush()
     number = study.id
     rest()
-    _StudyWriter(session, checked, changes, staging, number, rest).write()
+    _write_rows(session, checked, changes, staging, number, rest)
 
 
 def lock_imports(session: Session) -> None:
@@ -83,7 +74,7 @@ def write_head(
     study.slug, study.name = head.slug, merged.name
     study.settings = merged.settings
     study.imported = head_json(head)
-    study.content_hash = checked.content_hash
+    study.content_hash = hash_of_study(checked)
     session.add(study)
     session.flush()
     if changes.study is None or study.guidelines != merged.guidelines:
@@ -97,149 +88,20 @@ def new_contents(session: Session) -> Executable:
     return sqlite.insert(_table(Content)).on_conflict_do_nothing()
 
 
-class _StudyWriter:
-    """Turns records into rows of one study."""
-
-    def __init__(
-        self,
-        session: Session,
-        checked: Checked,
-        changes: Changes,
-        staging: Staging,
-        study_id: int,
-        rest: Callable[[], None] = lambda: None,
-    ) -> None:
-        self._session, self._study_id, self._rest = session, study_id, rest
-        self._checked, self._changes, self._staging = checked, changes, staging
-
-    def write(self) -> None:
-        self.queries()
-        self.documents()
-        self.files()
-        self.candidates()
-        self.rankings()
-        self.practice()
-        self.gold()
-
-    def queries(self) -> None:
-        position = count(stored.next_query_position(self._session, self._study_id))
-        new = [self._checked.queries[name] for name in self._checked.queries if self._is_new(name)]
-        rows = [
-            {
-                "study_id": self._study_id,
-                "external_id": query.id,
-                "text": query.text,
-                "description": query.description,
-                "narrative": query.narrative,
-                "position": next(position),
-            }
-            for query in new
-        ]
-        for batch in _batches(rows, _ROWS):
-            self._insert(Query, batch)
-
-    def _is_new(self, query: str) -> bool:
-        return query in self._changes.queries
-
-    def documents(self) -> None:
-        for batch in _batches(self._staging.documents(), _ROWS):
-            self._insert(Document, [{"study_id": self._study_id, **row} for row in batch])
-
-    def files(self) -> None:
-        """Insert every file under pages/, pages too, so that links between them resolve."""
-        hashes = {path: self._checked.files[path] for path in sorted(self._changes.files)}
-        hashes.update(self._staging.rendered)
-        rows = (
-            {"study_id": self._study_id, "path": path, "content_hash": digest}
-            for path, digest in hashes.items()
-        )
-        for batch in _batches(rows, _ROWS):
-            self._insert(StudyFile, batch)
-
-    def candidates(self) -> None:
-        if not self._changes.candidates:
-            return
-        queries = stored.query_numbers(self._session, self._study_id)
-        documents = stored.document_numbers(self._session, self._study_id)
-        positions = stored.candidate_counts(self._session, self._study_id)
-        self._rest()
-
-        def rows() -> Iterator[Row]:
-            for name, document, grade, features in self._staging.candidates():
-                query = queries[name]
-                positions[query] = positions.get(query, 0) + 1
-                yield {
-                    "query_id": query,
-                    "document_id": documents[document],
-                    "position": positions[query] - 1,
-                    "grade": grade,
-                    "features": features,
-                }
-
-        for batch in _batches(rows(), _ROWS):
-            self._insert(Candidate, batch)
-
-    def rankings(self) -> None:
-        if not self._changes.rankings:
-            return
-        queries = stored.query_numbers(self._session, self._study_id)
-        documents = stored.document_numbers(self._session, self._study_id)
-        rows = (
-            {
-                "query_id": queries[query],
-                "system": system,
-                "documents": [documents[name] for name in names],
-            }
-            for query, system, names in self._staging.rankings()
-        )
-        for batch in _batches(rows, _ROWS):
-            self._insert(Ranking, batch)
-
-    def practice(self) -> None:
-        documents = stored.document_numbers(self._session, self._study_id)
-        position = count(stored.next_practice_position(self._session, self._study_id))
-        rows = [
-            {
-                "study_id": self._study_id,
-                "external_id": name,
-                "position": next(position),
-                "tool": question.tool,
-                "query": question.query,
-                "description": question.description,
-                "left": [documents[page] for page in question.left],
-                "right": [documents[page] for page in question.right],
-                "answers": list(question.answers),
-                "explanation": question.explanation,
-            }
-            for name, question in self._checked.practice.items()
-            if name in self._changes.practice
-        ]
-        for batch in _batches(rows, _ROWS):
-            self._insert(PracticeItem, batch)
-
-    def gold(self) -> None:
-        if not self._changes.gold:
-            return
-        queries = stored.query_numbers(self._session, self._study_id)
-        documents = stored.document_numbers(self._session, self._study_id)
-        rows = [
-            {
-                "query_id": queries[pair.query],
-                "left_id": documents[pair.left],
-                "right_id": documents[pair.right],
-                "answer": pair.answer,
-                "explanation": pair.explanation,
-            }
-            for key, pair in self._checked.gold.items()
-            if key in self._changes.gold
-        ]
-        for batch in _batches(rows, _ROWS):
-            self._insert(GoldPair, batch)
-
-    def _insert(self, table: type[Base], rows: list[Row]) -> None:
-        if rows:
-            self._session.execute(insert(_table(table)), rows)
-            self._rest()
+def _write_rows(
+    session: Session,
+    checked: Checked,
+    changes: Changes,
+    staging: Staging,
+    study_id: int,
+    rest: Callable[[], None] = lambda: None,
+) -> None:
+    """Write the new records of every kind; ``rest`` after each batch."""
+    write = Writing(session, study_id, checked, staging.rendered, rest)
+    for kind in KINDS:
+        for batch in _batches(kind.rows(write, changes[kind], staging.staged(kind)), _ROWS):
+            session.execute(insert(_table(kind.model)), batch)
+            rest()
 
 
 def _table(model: type[Base]) -> Table:

@@ -16,6 +16,7 @@ from topkapi.analysis.experiments.folds import FoldSet, Truth
 from topkapi.analysis.experiments.store import Row
 from topkapi.app.db.base import Json
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.jobs.comparison_result import ComparedCurve
 from topkapi.app.services.jobs.running import RunningJob
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.ranking import StudyRanking, ranking_of
@@ -71,7 +72,7 @@ _BY_K: Mapping[Truth, tuple[str, str]] = {
 
 def curves_of(
     chosen: ModelComparison, rows: Sequence[Row], headings: Mapping[str, str]
-) -> list[Json]:
+) -> list[ComparedCurve]:
     """Return each curve with its measure, positions, and values by model.
 
     ``headings`` are the names of measures in tables. A model that could not be fitted has no
@@ -81,10 +82,10 @@ def curves_of(
         _over_beta(chosen, rows, measure, headings[measure])
         for measure in beta_measures(chosen.truth, chosen.k)
     ]
-    return [curve for curve in (_over_k(chosen, rows), *over_beta) if curve["values"]]
+    return [curve for curve in (_over_k(chosen, rows), *over_beta) if curve.values]
 
 
-def _over_k(chosen: ModelComparison, rows: Sequence[Row]) -> Json:
+def _over_k(chosen: ModelComparison, rows: Sequence[Row]) -> ComparedCurve:
     heading, stem = _BY_K[chosen.truth]
     cuts = cuts_of(chosen.truth, chosen.k)
     values: dict[str, list[float]] = {}
@@ -95,14 +96,16 @@ def _over_k(chosen: ModelComparison, rows: Sequence[Row]) -> Json:
         known = [round(mean, 6) for mean in found if mean is not None]
         if len(known) == len(cuts):
             values[entry.model] = known
-    return {"over": "k", "measure": heading, "positions": list(cuts), "values": values}
+    return ComparedCurve("k", heading, list(cuts), values)
 
 
-def _over_beta(chosen: ModelComparison, rows: Sequence[Row], measure: str, heading: str) -> Json:
+def _over_beta(
+    chosen: ModelComparison, rows: Sequence[Row], measure: str, heading: str
+) -> ComparedCurve:
     found = {entry.model: mean_by_beta(rows, entry.model, measure) for entry in chosen.entries}
     known = {model: curve for model, curve in found.items() if curve}
     positions = sorted({beta for curve in known.values() for beta in curve})
     values = {
         model: [round(curve[beta], 6) for beta in positions] for model, curve in known.items()
     }
-    return {"over": "beta", "measure": heading, "positions": positions, "values": values}
+    return ComparedCurve("beta", heading, positions, values)

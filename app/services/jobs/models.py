@@ -1,6 +1,7 @@
 """The job `models`: ranking models compared on the labels of a study."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 
@@ -24,7 +25,13 @@ from topkapi.app.services.jobs.comparison import (
     curves_of,
     read_ranking,
 )
+from topkapi.app.services.jobs.comparison_result import (
+    ComparedModel,
+    ComparedRuns,
+    ComparisonResult,
+)
 from topkapi.app.services.jobs.running import RunningJob
+from topkapi.app.services.results.ranking import StudyRanking
 
 
 def run(job: RunningJob) -> Json:
@@ -51,22 +58,12 @@ def run(job: RunningJob) -> Json:
     ]
     trained = job.run_tasks(final, noted(len(cells), "training on all queries"))
     documents = {row["model"]: row["document"] for row in trained if "document" in row}
-    return {
-        "truth": chosen.truth,
-        "k": chosen.k,
-        "folds": len(chosen.folds.folds),
-        "features": list(chosen.features),
-        "from_text": ranking.from_text,
-        "skipped": list(ranking.unlabelled[chosen.truth]),
-        **_figures(chosen, rows, settings),
-        "weights": {
-            name: document["learned"]["coef_"]
-            for name, document in documents.items()
-            if issubclass(model_class(name), LinearRanker)
-        },
-        "documents": documents,
-        "run": _run_of(chosen, rows),
+    weights = {
+        name: document["learned"]["coef_"]
+        for name, document in documents.items()
+        if issubclass(model_class(name), LinearRanker)
     }
+    return asdict(_result(chosen, ranking, rows, settings, weights, documents))
 
 
 def _settings(rows: Sequence[Row]) -> dict[str, Row]:
@@ -81,8 +78,15 @@ def _settings(rows: Sequence[Row]) -> dict[str, Row]:
     }
 
 
-def _figures(chosen: ModelComparison, rows: Sequence[Row], settings: dict[str, Row]) -> Json:
-    """Return the table, tests against the best model, values per query, and curves."""
+def _result(
+    chosen: ModelComparison,
+    ranking: StudyRanking,
+    rows: Sequence[Row],
+    settings: dict[str, Row],
+    weights: dict[str, list[float]],
+    documents: dict[str, Json],
+) -> ComparisonResult:
+    """Return the table, tests against the best model, values per query, curves and runs."""
     columns = niu_columns(chosen.truth, "standard", chosen.k)
     headings = {measure: heading for heading, measure in columns.items()}
     table = comparison_table(rows, chosen.entries, chosen.truth, columns, "")
@@ -95,26 +99,35 @@ def _figures(chosen: ModelComparison, rows: Sequence[Row], settings: dict[str, R
     }
     failed = {row["model"]: row["failed"] for row in rows if "failed" in row}
     against = _against_best(values)
-    return {
-        "columns": table.columns,
-        "measure": headings[measure],
-        "note": table.note,
-        "rows": [
-            {
-                "model": entry.model,
-                "title": title(entry.model),
-                "means": means,
-                "worse": [(label, column) in table.marks for column in table.columns],
-                "p": against.get(entry.model),
-                "settings": settings.get(entry.model),
-                "failed": failed.get(entry.model),
-            }
+    return ComparisonResult(
+        truth=chosen.truth,
+        k=chosen.k,
+        folds=len(chosen.folds.folds),
+        features=list(chosen.features),
+        from_text=ranking.from_text,
+        skipped=list(ranking.unlabelled[chosen.truth]),
+        columns=table.columns,
+        measure=headings[measure],
+        note=table.note,
+        rows=[
+            ComparedModel(
+                model=entry.model,
+                title=title(entry.model),
+                means=means,
+                worse=[(label, column) in table.marks for column in table.columns],
+                p=against.get(entry.model),
+                settings=settings.get(entry.model),
+                failed=failed.get(entry.model),
+            )
             for entry, (label, means) in zip(chosen.entries, table.rows, strict=True)
         ],
-        "queries": names,
-        "per_query": values,
-        "curves": curves_of(chosen, rows, headings),
-    }
+        queries=names,
+        per_query=values,
+        curves=curves_of(chosen, rows, headings),
+        weights=weights,
+        documents=documents,
+        run=_run_of(chosen, rows),
+    )
 
 
 def _against_best(values: dict[str, list[float]]) -> dict[str, float]:
@@ -129,7 +142,7 @@ def _against_best(values: dict[str, list[float]]) -> dict[str, float]:
     return dict(zip(others, holm(found), strict=True))
 
 
-def _run_of(chosen: ModelComparison, rows: Sequence[Row]) -> Json:
+def _run_of(chosen: ModelComparison, rows: Sequence[Row]) -> ComparedRuns:
     """Return the pages of each query and their scores by each model, all from test parts."""
     tests = {fold.name: fold.test for fold in chosen.folds.folds}
     scores: dict[str, list[list[float]]] = {}
@@ -142,4 +155,4 @@ def _run_of(chosen: ModelComparison, rows: Sequence[Row]) -> Json:
         for test in tests.values()
         for at in range(test.n_queries)
     ]
-    return {"pages": pages, "scores": scores}
+    return ComparedRuns(pages, scores)

@@ -25,7 +25,6 @@ from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.timing import START_SLACK_MS, Spent, Start, elapsed_ms, spent
 from topkapi.app.services.judging.teams import note_presence
 
-HEARTBEAT_SECONDS = 15
 FIRST_SECONDS = 15  # most on a first question whose clock was never started
 UNSEEN_SECONDS = 600  # most that an answer may add to what heartbeats have reported
 

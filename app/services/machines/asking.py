@@ -22,11 +22,8 @@ from topkapi.app.services.machines.prompts import UsedPrompt
 
 PAIR_ANSWERS: Mapping[str, Answer] = {"A": Answer.LEFT, "tie": Answer.TIE, "B": Answer.RIGHT}
 LIST_ANSWERS: Mapping[str, ListAnswer] = {
-    "A much": ListAnswer.LEFT_MUCH,
-    "A": ListAnswer.LEFT,
-    "same": ListAnswer.SAME,
-    "B": ListAnswer.RIGHT,
-    "B much": ListAnswer.RIGHT_MUCH,
+    answer.replace("left", "A").replace("right", "B").replace("_", " "): answer
+    for answer in ListAnswer
 }
 Ask = Callable[[ModelQuestion], str | None]
 

@@ -59,6 +59,27 @@ class Line:
         """Seconds per effective answer."""
         return None if self.ms_per_answer is None else self.ms_per_answer / 1000
 
+    def facts(self) -> dict[str, Any]:
+        """Return the figures by their names in the API, on the command line and in tables."""
+        sums, ends = self.sums, self.accuracy_interval or (None, None)
+        return {
+            "assigned": sums.assigned,
+            "begun": sums.begun,
+            "finished": sums.finished,
+            "answered": sums.answered,
+            "expected_left": self.left,
+            "active_ms": sums.active_ms,
+            "ms_per_answer": self.ms_per_answer,
+            "checks": sums.checks,
+            "self_consistency": self.consistency,
+            "last_entry_at": sums.last_entry_at,
+            "known_answers": sums.known_answers,
+            "known_right": sums.known_right,
+            "accuracy": self.accuracy,
+            "accuracy_low": ends[0],
+            "accuracy_high": ends[1],
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class WorkCell:

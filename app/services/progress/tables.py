@@ -93,13 +93,8 @@ def audit(session: Session) -> Iterator[Row]:
 
 
 def _figures(line: Line) -> Row:
-    sums = line.sums
-    return (
-        *(sums.assigned, sums.begun, sums.finished, sums.answered, line.left, sums.active_ms),
-        *(line.ms_per_answer, sums.checks, line.consistency, sums.last_entry_at),
-        *(sums.known_answers, sums.known_right, line.accuracy),
-        *(line.accuracy_interval or (None, None)),
-    )
+    facts = line.facts()
+    return tuple(facts[name] for name in _SUMS)
 
 
 STUDY_TABLES: Mapping[str, Callable[[Session, Study], Iterator[Row]]] = {

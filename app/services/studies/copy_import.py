@@ -7,9 +7,8 @@ import json
 import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain
 from pathlib import Path
-from typing import Any
 from zipfile import BadZipFile, ZipFile
 
 from sqlalchemy import Table, insert, select
@@ -26,16 +25,19 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.erasing import DOMAIN
-from topkapi.app.services.backups.manifest import DAMAGE
-from topkapi.app.services.backups.rows import row_of
+from topkapi.app.services.backups.archive import (
+    DAMAGE,
+    DamagedTable,
+    Row,
+    member,
+    read_rows,
+    row_of,
+)
 from topkapi.app.services.importing import ImportReport
 from topkapi.app.services.importing.problems import Location, StudyRefused, counted, refusal
 from topkapi.app.services.importing.writing import lock_imports, new_contents
 from topkapi.app.services.studies.copy_ids import Ids, renumbered, renumbered_rotations
 from topkapi.app.services.studies.full_copy import FORMAT, HEADER, PEOPLE
-
-_ROWS = 500
-Row = dict[str, Any]
 
 
 def is_copy(path: Path) -> bool:
@@ -64,6 +66,8 @@ def read_copy(
     try:
         with ZipFile(path) as archive:
             return _CopyReader(session, archive, shown).read(slug, actor_id)
+    except DamagedTable as error:
+        raise _damaged(Location(member(error.table), error.line), error.why) from error
     except (*DAMAGE, TypeError) as error:
         raise _damaged(Location(shown), str(error)) from error
 
@@ -106,13 +110,13 @@ class _CopyReader:
 
     def _contents(self) -> None:
         table = Base.metadata.tables[Content.__tablename__]
-        for batch in _batches(self._rows(table.name, lambda found: _typed(table, found)), 50):
+        for batch in self._rows(table.name, lambda found: _typed(table, found)):
             self.session.execute(new_contents(self.session), batch)
 
     def _people(self) -> None:
         """Match people by e-mail address; new ones have no password until they are invited."""
         known = self.ids.setdefault(User.__tablename__, {})
-        for person in self._rows(PEOPLE, lambda found: found):
+        for person in chain.from_iterable(self._rows(PEOPLE, lambda found: found)):
             if person["email"].endswith(f"@{DOMAIN}"):
                 known[person["id"]] = self._erased_person()
                 continue
@@ -149,7 +153,7 @@ class _CopyReader:
                 self._rotations = found.get("rotations")
             return row
 
-        for batch in _batches(self._rows(table.name, convert), _ROWS):
+        for batch in self._rows(table.name, convert):
             self._insert(table, batch, known)
 
     _rotations: Row | None = None
@@ -165,19 +169,10 @@ class _CopyReader:
         except (DataError, IntegrityError) as error:
             raise _damaged(Location(f"{table.name}.jsonl"), f"{error.orig}") from error
 
-    def _rows(self, name: str, convert: Callable[[Row], Row]) -> Iterator[Row]:
-        """Yield the converted rows of a member; name the line of one that is wrong."""
-        file, number = f"{name}.jsonl", 0
-        with self.archive.open(file) as stream:
-            for number, line in enumerate(stream, start=1):
-                try:
-                    yield convert(json.loads(line))
-                except (ValueError, TypeError, KeyError) as error:
-                    raise _damaged(Location(file, number), str(error)) from error
-        self.counts[name] = number
-        if number != self.expected[name]:
-            found = f"{number:,} lines instead of {self.expected[name]:,}"
-            raise _damaged(Location(file), found)
+    def _rows(self, name: str, convert: Callable[[Row], Row]) -> Iterator[list[Row]]:
+        """Yield the converted rows of a member in batches."""
+        self.counts[name] = self.expected[name]
+        return read_rows(self.archive, name, convert, self.expected[name])
 
     def _finish(self, actor_id: int | None) -> ImportReport:
         study = self.session.get_one(Study, next(iter(self.ids[Study.__tablename__].values())))
@@ -210,7 +205,9 @@ class _CopyReader:
             unused_documents=0,
             read_from={"study": f"{self.name} (full copy)"},
             ignored=(),
+            edits=(),
             notes=tuple(self._notes()),
+            gold=counts.get("gold_pairs", 0),
         )
 
     def _notes(self) -> Iterator[str]:
@@ -243,11 +240,6 @@ def _typed(table: Table, found: Row) -> Row:
         elif column.name not in found and isinstance(default, ScalarElementColumnDefault):
             found[column.name] = default.arg
     return row_of(table, found)
-
-
-def _batches(rows: Iterator[Row], size: int) -> Iterator[list[Row]]:
-    while batch := list(islice(rows, size)):
-        yield batch
 
 
 def _damaged(location: Location, why: str) -> StudyRefused:

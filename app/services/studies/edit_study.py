@@ -18,8 +18,8 @@ from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
 from topkapi.app.services.fence import limits
 from topkapi.app.services.guideline_history import record_version
-from topkapi.app.services.importing.problems import BadValue
-from topkapi.app.services.importing.settings import setting_value
+from topkapi.app.services.setting_values import setting_value
+from topkapi.app.services.values import BadValue
 
 MAX_GUIDELINES = 200_000  # characters
 

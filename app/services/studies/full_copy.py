@@ -16,7 +16,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, JudgmentRow, Study, User
 from topkapi.app.db.queries.studies import study_tables
-from topkapi.app.services.backups.manifest import write_rows
+from topkapi.app.services.backups.archive import write_rows
 from topkapi.app.services.studies import lifecycle
 
 FORMAT = 1

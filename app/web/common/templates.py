@@ -15,6 +15,8 @@ from starlette.types import Scope
 
 from topkapi.app.assets import asset_dir
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.lists.session import ListAnswer
+from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
 from topkapi.app.web.common.formats import FILTERS
@@ -41,6 +43,8 @@ def make_templates() -> Environment:
     )
     environment.filters.update(FILTERS)
     environment.globals["static_url"] = static_url
+    environment.globals["PAIR_ANSWERS"] = {answer.value: answer for answer in Answer}
+    environment.globals["LIST_ANSWERS"] = tuple(ListAnswer)
     environment.globals["TOOL_NAMES"] = {tool.value: tool.label for tool in Tool}
     environment.globals["htmx_config"] = htmx.CONFIG
     # Questions and prefetched questions share these fragments, so they are cached.

@@ -16,8 +16,7 @@ from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.crowds.forms import LinkForm
-from topkapi.app.web.crowds.views import CrowdView, LinkRow, link_address
+from topkapi.app.web.crowds.views import CrowdView, LinkForm, LinkRow, link_address
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}/crowd", include_in_schema=False)

@@ -1,16 +1,40 @@
-"""View data of the templates of entry links."""
+"""Forms and view data of entry links."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
+
+from pydantic import Field, field_validator
 
 from topkapi.app.db.models import EntryLink
 from topkapi.app.domain.crowds import PARAMETERS, Platform
 from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.crowds.forms import LinkForm
 from topkapi.app.web.studies.views import StudyHead
+
+Line = Annotated[str, Field(max_length=2000)]
+Count = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
+
+
+class LinkForm(Received):
+    """A new entry link."""
+
+    platform: Platform = Platform.PROLIFIC
+    consent: Annotated[str, Field(max_length=100_000)] = ""
+    code: Line = ""
+    redirect_url: Line = ""
+    most_people: Count | None = None
+    share: Count = 1
+    rounds: Count = 1
+    screen_out: Line = ""
+
+    @field_validator("most_people", mode="before")
+    @classmethod
+    def _no_limit(cls, value: object) -> object:
+        return value or None
+
 
 PLATFORM_NAMES: Mapping[Platform, str] = {
     Platform.PROLIFIC: "Prolific",

@@ -11,7 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.records.names import FIELD_NAMES
+from topkapi.app.services.importing.kinds import FIELD_NAMES
 from topkapi.app.services.importing.settings import FILE_SETTINGS
 from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser

@@ -7,6 +7,11 @@ from markupsafe import Markup
 
 from topkapi.app.db.base import Json
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.jobs.comparison_result import (
+    ComparedCurve,
+    ComparedModel,
+    ComparisonResult,
+)
 
 MOST_ROWS = 50  # of queries and of features
 TRUTHS = {"topk": "lists", "graded": "grades"}
@@ -116,46 +121,48 @@ class ComparisonView:
 
 
 def comparison_view(
-    result: Json, links: Mapping[str, NumberedQuery], baseline: str = ""
+    result: ComparisonResult, links: Mapping[str, NumberedQuery], baseline: str = ""
 ) -> ComparisonView:
     """Return the view of a stored result; ``links`` are the study's queries by id.
 
     ``baseline`` is the model that others are compared with by query, the best one if empty.
     """
     titles = _titles(result)
-    best = next((row["model"] for row in result["rows"] if _is_best(row)), "")
-    weights: Mapping[str, Sequence[float]] = result["weights"]
+    best = next((row.model for row in result.rows if _is_best(row)), "")
+    weights = result.weights
     return ComparisonView(
-        truth=TRUTHS[result["truth"]],
-        k=result["k"],
-        folds=result["folds"],
-        features=len(result["features"]),
-        from_text=result["from_text"],
-        skipped=result["skipped"],
-        columns=result["columns"],
-        measure=result["measure"],
-        note=result["note"],
+        truth=TRUTHS[result.truth],
+        k=result.k,
+        folds=result.folds,
+        features=len(result.features),
+        from_text=result.from_text,
+        skipped=result.skipped,
+        columns=result.columns,
+        measure=result.measure,
+        note=result.note,
         rows=_rows(result),
-        query_count=len(result["queries"]),
-        curves=[_curves(curve, titles, best) for curve in result.get("curves", ())],
+        query_count=len(result.queries),
+        curves=[_curves(curve, titles, best) for curve in result.curves],
         best=titles.get(best, ""),
         differences=_differences(result, titles, baseline or best),
         linear=[titles[name] for name in weights],
-        weights=_named(result["features"], weights, lambda each: max(map(abs, each)))[:MOST_ROWS],
+        weights=_named(result.features, weights, lambda each: max(map(abs, each)))[:MOST_ROWS],
         links=links,
     )
 
 
-def _titles(result: Json) -> dict[str, str]:
-    return {row["model"]: row["title"] for row in result["rows"]}
+def _titles(result: ComparisonResult) -> dict[str, str]:
+    return {row.model: row.title for row in result.rows}
 
 
-def _is_best(row: Json) -> bool:
-    return row["p"] is None and row["failed"] is None
+def _is_best(row: ComparedModel) -> bool:
+    return row.p is None and row.failed is None
 
 
-def _differences(result: Json, titles: Mapping[str, str], baseline: str) -> Differences | None:
-    values: Mapping[str, Sequence[float]] = result["per_query"]
+def _differences(
+    result: ComparisonResult, titles: Mapping[str, str], baseline: str
+) -> Differences | None:
+    values: Mapping[str, Sequence[float]] = result.per_query
     if len(values) < 2:
         return None
     if baseline not in values:
@@ -166,7 +173,7 @@ def _differences(result: Json, titles: Mapping[str, str], baseline: str) -> Diff
         for name, each in values.items()
         if name != baseline
     }
-    rows = _named(result["queries"], {baseline: of, **others}, lambda each: max(map(abs, each[1:])))
+    rows = _named(result.queries, {baseline: of, **others}, lambda each: max(map(abs, each[1:])))
     return Differences(
         baseline=baseline,
         choices=[(name, titles[name]) for name in values],
@@ -183,17 +190,17 @@ def _counts(differences: Sequence[float]) -> tuple[int, int, int]:
     return better, len(differences) - better - worse, worse
 
 
-def _curves(curve: Json, titles: Mapping[str, str], best: str) -> CurvesView:
+def _curves(curve: ComparedCurve, titles: Mapping[str, str], best: str) -> CurvesView:
     from topkapi.analysis.report.page.svg import Curve, panel, steps_around  # loads NumPy
 
-    values: Mapping[str, Sequence[float]] = curve["values"]
-    over, positions = curve["over"], curve["positions"]
+    values: Mapping[str, Sequence[float]] = curve.values
+    over, positions = curve.over, curve.positions
     every = [value for each in values.values() for value in each]
     marks = steps_around(min(every), max(every))
-    named = {name: Curve(f"{titles[name]}, {curve['measure']}", values[name]) for name in values}
+    named = {name: Curve(f"{titles[name]}, {curve.measure}", values[name]) for name in values}
     return CurvesView(
         over=over,
-        measure=curve["measure"],
+        measure=curve.measure,
         panels=[
             Panel(
                 titles[name],
@@ -213,24 +220,24 @@ def _curves(curve: Json, titles: Mapping[str, str], best: str) -> CurvesView:
     )
 
 
-def _rows(result: Json) -> list[ModelRow]:
-    columns = list(zip(*(row["means"] for row in result["rows"]), strict=True))
+def _rows(result: ComparisonResult) -> list[ModelRow]:
+    columns = list(zip(*(row.means for row in result.rows), strict=True))
     best = [max((mean for mean in column if mean is not None), default=None) for column in columns]
     return [
         ModelRow(
-            model=row["model"],
-            title=row["title"],
+            model=row.model,
+            title=row.title,
             cells=[
                 ScoreCell(mean, mean is not None and mean == top, worse)
-                for mean, top, worse in zip(row["means"], best, row["worse"], strict=True)
+                for mean, top, worse in zip(row.means, best, row.worse, strict=True)
             ],
-            p=row["p"],
-            settings=_settings(row["settings"] or {}),
-            failed=row["failed"],
-            has_document=row["model"] in result["documents"],
-            has_run=row["model"] in result["run"]["scores"],
+            p=row.p,
+            settings=_settings(row.settings or {}),
+            failed=row.failed,
+            has_document=row.model in result.documents,
+            has_run=row.model in result.run.scores,
         )
-        for row in result["rows"]
+        for row in result.rows
     ]
 
 

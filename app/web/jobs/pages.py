@@ -1,6 +1,5 @@
 """Models and background jobs in the browser: start a job, watch it, stop it, read its result."""
 
-import json
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Path, Query, Request
@@ -13,7 +12,7 @@ from topkapi.app.db.queries.results.exports import queries_in_order
 from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.downloads import model_file, run_file, table_file
+from topkapi.app.services.jobs.comparison_result import model_file, result_of, run_file, table_file
 from topkapi.app.services.jobs.model_choice import (
     CONSENSUS,
     ModelChoice,
@@ -187,7 +186,7 @@ def _comparison(session: Session, study: Study, job: Job, baseline: str) -> Comp
         return None
     rows = queries_in_order(session, study.id)
     links = {name: NumberedQuery(number, text) for number, name, text in rows}
-    return comparison_view(json.loads(job.result), links, baseline)
+    return comparison_view(result_of(job), links, baseline)
 
 
 def _file(text: str, media_type: str, name: str) -> Response:

@@ -13,7 +13,6 @@ from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import QueryHead
 from topkapi.app.services.judging.session_summary import SessionSummary
-from topkapi.app.web.judging.answer_names import LIST_ANSWERS
 from topkapi.app.web.judging.views import FinishedView, ListConfidenceView, Listed
 from topkapi.app.web.pages.open_pages import Opener
 
@@ -197,6 +196,6 @@ def compared_view(assignment_state: AssignmentState, summary: SessionSummary) ->
         position=assignment_state.position,
         query=assignment_state.query,
         summary=summary,
-        counts=[(name, counts[ListAnswer(value)]) for value, name in LIST_ANSWERS.items()],
+        counts=[(answer.label, counts[answer]) for answer in ListAnswer],
         same=counts[ListAnswer.SAME],
     )

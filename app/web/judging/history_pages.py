@@ -10,11 +10,11 @@ from pydantic import BaseModel
 from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.sessions import answer_name
 from topkapi.app.services.judging.history import History, PastAnswer, history_of
 from topkapi.app.web.access.deps import ApiUser, CurrentUser, RowId, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.pages.open_pages import Opener, OpenPage, opener_of
 
 router = APIRouter(include_in_schema=False)

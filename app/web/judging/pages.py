@@ -12,6 +12,7 @@ from topkapi.app.domain.enums import TimerKind, Tool
 from topkapi.app.domain.errors import AnswerNotAllowed, Invalid, LogRefusal, Withdrawn
 from topkapi.app.domain.grades.session import GradePlan
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.sessions import answer_name
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging import highlights, labeling, timing
@@ -35,7 +36,6 @@ from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.received import StorableLine, read_form
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
-from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.judging.finished_view import compared_view, finished_view
 from topkapi.app.web.judging.forms import EntryForm, Milliseconds, TermsForm
 from topkapi.app.web.judging.open_question import assignment_state

@@ -10,7 +10,6 @@ from pydantic import BaseModel
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.payments import Payment, Rates, payments
-from topkapi.app.services.progress.study_progress import Line
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, StudyDep
 from topkapi.app.web.common.paging import Limit, Offset, say_total
 
@@ -61,8 +60,8 @@ class QueryLine(LineOut):
 def get_study_progress(session: SessionDep, _user: ApiResearcher, study: StudyDep) -> ProgressAll:
     """Return the study's progress."""
     seen = study_progress.overview(session, study)
-    tools = {tool.value: _line(line) for tool, line in seen.tools.items()}
-    return ProgressAll(**_line(seen.all).model_dump(), tools=tools)
+    tools = {tool.value: LineOut(**line.facts()) for tool, line in seen.tools.items()}
+    return ProgressAll(**seen.all.facts(), tools=tools)
 
 
 @router.get("/progress/assessors")
@@ -81,8 +80,7 @@ def get_progress_assessors(
     rows, total = study_progress.people(session, wanted, study_progress.overview(session, study))
     say_total(response, total)
     return [
-        AssessorLine(assessor=user.email, name=user.name, **_line(line).model_dump())
-        for user, line in rows
+        AssessorLine(assessor=user.email, name=user.name, **line.facts()) for user, line in rows
     ]
 
 
@@ -115,27 +113,4 @@ def get_progress_queries(
         session, study, wanted, study_progress.overview(session, study)
     )
     say_total(response, total)
-    return [
-        QueryLine(query=query.name, text=query.text, **_line(line).model_dump())
-        for query, line in rows
-    ]
-
-
-def _line(line: Line) -> LineOut:
-    sums, ends = line.sums, line.accuracy_interval or (None, None)
-    return LineOut(
-        assigned=sums.assigned,
-        begun=sums.begun,
-        finished=sums.finished,
-        answered=sums.answered,
-        expected_left=line.left,
-        active_ms=sums.active_ms,
-        ms_per_answer=line.ms_per_answer,
-        checks=sums.checks,
-        self_consistency=line.consistency,
-        last_entry_at=sums.last_entry_at,
-        known_answers=sums.known_answers,
-        accuracy=line.accuracy,
-        accuracy_low=ends[0],
-        accuracy_high=ends[1],
-    )
+    return [QueryLine(query=query.name, text=query.text, **line.facts()) for query, line in rows]

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
 from topkapi.app.db.queries.results.query_results import QueryDocument
+from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.results.compared_lists import compare_lists, list_choices
 from topkapi.app.services.results.exports import StudySource
@@ -17,7 +18,6 @@ from topkapi.app.services.results.query_results import (
 )
 from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep, Slug
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.judging.answer_names import PAIR_ANSWERS
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
 from topkapi.app.web.results.views import (
     QueryResultsView,
@@ -28,6 +28,7 @@ from topkapi.app.web.results.views import (
 )
 from topkapi.app.web.studies.pages import study_head
 
+_ANSWERS = {answer.value: answer.label for answer in Answer}
 router = APIRouter(prefix="/studies/{slug}/queries", include_in_schema=False)
 
 
@@ -60,7 +61,7 @@ def get_query_results(
         people=(*found.finished, *found.unfinished),
         choices=choices,
         compared=compared,
-        answer_names=PAIR_ANSWERS,
+        answer_names=_ANSWERS,
     )
     return render(request, "results/query.html", view)
 
@@ -79,7 +80,7 @@ def get_questions(
     found = session_answers(session, source, query_id, assignment_id)
     query, documents = text_and_documents(session, source, query_id)
     pages = _pages(request, source, query.text, documents)
-    return render(request, "results/_questions.html", QuestionsView(found, pages, PAIR_ANSWERS))
+    return render(request, "results/_questions.html", QuestionsView(found, pages, _ANSWERS))
 
 
 def _pages(

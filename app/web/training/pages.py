@@ -10,6 +10,7 @@ from topkapi.app.db.models import PracticeAnswer, PracticeItem, User
 from topkapi.app.db.queries import training as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.sessions import answer_name
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.training.rules import Step
 from topkapi.app.services.judging.context import JudgingContext
@@ -21,7 +22,6 @@ from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.access.deps import CurrentUser, SessionDep, Slug
 from topkapi.app.web.common.markdown import to_html
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.judging.answer_names import answer_name
 from topkapi.app.web.judging.question_view import question_view
 from topkapi.app.web.judging.views import TermsView
 from topkapi.app.web.pages.display_preferences import display_preferences_of

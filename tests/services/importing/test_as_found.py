@@ -23,8 +23,11 @@ from topkapi.app.services.importing import (
     ZipSource,
     open_source,
 )
-from topkapi.app.services.importing.checking import Checked, check_study
-from topkapi.app.services.importing.records.documents import html_title
+from topkapi.app.services.importing.checking import check_study
+from topkapi.app.services.importing.kinds.base import Checked
+from topkapi.app.services.importing.kinds.candidates import CANDIDATES
+from topkapi.app.services.importing.kinds.documents import DOCUMENTS, html_title
+from topkapi.app.services.importing.kinds.queries import QUERIES
 from topkapi.app.services.importing.sources.tarred import repacked
 
 MISSING = ReadOptions(leave_out="missing")
@@ -42,7 +45,10 @@ def refusal(path: Path, options: ReadOptions = ReadOptions()) -> StudyRefused:  
 
 
 def names(found: Checked) -> dict[str, list[str]]:
-    return {query: list(offered) for query, offered in found.candidates.items()}
+    offered: dict[str, list[str]] = {}
+    for query, document in found[CANDIDATES]:
+        offered.setdefault(query, []).append(document)
+    return offered
 
 
 # candidates without a document
@@ -87,7 +93,7 @@ def test_an_empty_document_is_refused_unless_left_out(tmp_path: Path) -> None:
     (problem,) = refusal(folder).problems
     assert str(problem).startswith("documents.jsonl, line 7, path: The page is empty.")
     assert "--leave-out missing" in problem.mend
-    assert "x" not in checked(folder, MISSING).documents
+    assert "x" not in checked(folder, MISSING)[DOCUMENTS]
 
 
 def test_other_faults_of_documents_are_refused_although_empty_ones_are_left_out(
@@ -295,13 +301,13 @@ def test_the_test_files_of_all_folds_are_one_study(session: Session, tmp_path: P
 @pytest.mark.parametrize(("split", "queries"), [("fold1 train", 3), ("Fold2 vali", 1)])
 def test_a_split_is_chosen_by_words_of_the_path(tmp_path: Path, split: str, queries: int) -> None:
     found = checked(folds(tmp_path / "MQ2008"), ReadOptions(split=split))
-    assert len(found.queries) == queries
+    assert len(found[QUERIES]) == queries
 
 
 def test_one_fold_is_the_whole_collection(tmp_path: Path) -> None:
     folder = folds(tmp_path / "MQ2008")
-    assert len(checked(folder, ReadOptions(split="Fold1")).queries) == 6
-    assert len(checked(folder / "Fold1").queries) == 2
+    assert len(checked(folder, ReadOptions(split="Fold1"))[QUERIES]) == 6
+    assert len(checked(folder / "Fold1")[QUERIES]) == 2
 
 
 def test_queries_that_are_in_several_folds_are_refused(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ from tests.services.importing.test_collections import antique
 from tests.studies import small_study
 from topkapi.app.services.importing import StudyRefused, open_source
 from topkapi.app.services.importing.checking import check_study
-from topkapi.app.services.importing.problems import BadValue
 from topkapi.app.services.importing.records.tables import DECODER
+from topkapi.app.services.values import BadValue
 
 
 def refusal_of(mistake: Mistake, folder: Path) -> StudyRefused:

@@ -17,7 +17,8 @@ from topkapi.app.services.importing import (
     open_source,
     service,
 )
-from topkapi.app.services.importing.checking import Checked, check_study
+from topkapi.app.services.importing.checking import check_study
+from topkapi.app.services.importing.kinds.base import Checked
 from topkapi.app.services.importing.problems import MOST_PROBLEMS
 
 

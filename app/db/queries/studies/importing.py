@@ -18,6 +18,8 @@ from topkapi.app.db.models import (
     StudyFile,
 )
 
+Positioned = type[Query] | type[PracticeItem]
+
 
 def query_facts(session: Session, study_id: int) -> Sequence[Row[str, str, str, str]]:
     """Return external id, text, description and narrative of the queries."""
@@ -62,8 +64,8 @@ def practice_facts(session: Session, study_id: int) -> Iterator[tuple[Any, ...]]
     for item in session.scalars(select(PracticeItem).where(PracticeItem.study_id == study_id)):
         yield (
             *(item.external_id, item.tool, item.query, item.description),
-            *([names[number] for number in side] for side in (item.left, item.right)),
-            *(item.answers, item.explanation),
+            *(tuple(names[number] for number in side) for side in (item.left, item.right)),
+            *(tuple(item.answers), item.explanation),
         )
 
 
@@ -81,13 +83,6 @@ def gold_facts(session: Session, study_id: int) -> list[tuple[str, str, str, str
         .where(Query.study_id == study_id)
     )
     return [(row[0], row[1], row[2], row[3], row[4]) for row in session.execute(statement)]
-
-
-def next_practice_position(session: Session, study_id: int) -> int:
-    """Return the position after the study's last practice question."""
-    positions = select(func.max(PracticeItem.position)).where(PracticeItem.study_id == study_id)
-    last = session.scalar(positions)
-    return 0 if last is None else last + 1
 
 
 def file_facts(session: Session, study_id: int) -> list[tuple[str, str]]:
@@ -138,9 +133,9 @@ def document_numbers(session: Session, study_id: int) -> dict[str, int]:
     return {row[0]: row[1] for row in session.execute(statement)}
 
 
-def next_query_position(session: Session, study_id: int) -> int:
-    """Return the position after the study's last query."""
-    last = session.scalar(select(func.max(Query.position)).where(Query.study_id == study_id))
+def next_position(session: Session, model: Positioned, study_id: int) -> int:
+    """Return the position after the study's last query or practice question."""
+    last = session.scalar(select(func.max(model.position)).where(model.study_id == study_id))
     return 0 if last is None else last + 1
 
 

@@ -7,17 +7,18 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.problems import BadValue, Location, refusal
+from topkapi.app.services.importing.problems import Location, refusal
 from topkapi.app.services.importing.records.types import HTML, CandidateRecord, DocumentRecord
-from topkapi.app.services.importing.records.values import (
+from topkapi.app.services.importing.sources.folders import GROUPS
+from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.values import (
+    BadValue,
     Features,
     grade,
     identifier,
     number_of,
     shown,
 )
-from topkapi.app.services.importing.sources.folders import GROUPS
-from topkapi.app.services.importing.sources.reader import Reader
 
 _COUNT = re.compile(r"[0-9]{1,9}")
 _UNGROUPED = re.compile(r"\S+\s+[0-9]+:\S")

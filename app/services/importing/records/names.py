@@ -5,60 +5,13 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from topkapi.app.services.importing.problems import BadValue
-from topkapi.app.services.importing.records.values import shown
+from topkapi.app.services.values import BadValue, shown
 
 _MARKS = str.maketrans("", "", "-_ ")
 _MOST_COLUMNS = 1000
 Aliases = Mapping[str, Sequence[str]]  # our name -> the others, in order of preference
-
-QUERY_NAMES: Aliases = {
-    "id": ("query_id", "qid", "topic_id", "topic", "number", "num"),
-    "text": ("query", "question", "query_text", "title"),
-    "description": ("desc",),
-    "narrative": ("narr",),
-}
-DOCUMENT_NAMES: Aliases = {
-    "id": ("doc_id", "docid", "docno", "document_id", "corpus_id", "pid", "passage_id"),
-    "title": ("headline",),
-    "url": ("link", "uri"),
-    "text": ("contents", "content", "body", "passage", "abstract"),
-    "html": (),
-    "markdown": (),
-    "path": (),
-}
-CANDIDATE_NAMES: Aliases = {
-    "query": ("query_id", "qid", "topic_id", "topic"),
-    "document": ("doc_id", "docid", "docno", "document_id", "corpus_id", "pid", "passage_id"),
-    "grade": ("relevance", "rel", "label", "judgment"),
-    "score": (),
-    "features": (),
-}
-RANKING_NAMES: Aliases = {
-    "query": ("query_id", "qid", "topic_id", "topic"),
-    "system": ("run", "tag", "run_id"),
-    "documents": ("docs", "doc_ids", "ranking"),
-}
-RUN_NAMES: Aliases = {
-    "query": RANKING_NAMES["query"],
-    "document": CANDIDATE_NAMES["document"],
-    "system": RANKING_NAMES["system"],
-    **dict.fromkeys(("rank", "score"), ()),
-}
-PRACTICE_NAMES: Aliases = dict.fromkeys(
-    ("id", "query", "description", "document", "left", "right", "answer", "explanation"), ()
-)
-GOLD_NAMES: Aliases = {
-    "query": ("query_id", "qid", "topic_id", "topic"),
-    **dict.fromkeys(("left", "right", "answer", "explanation"), ()),
-}
-FIELD_NAMES = {
-    "query": QUERY_NAMES,
-    "document": DOCUMENT_NAMES,
-    "candidate": CANDIDATE_NAMES,
-    "ranking": RANKING_NAMES,
-    "gold pair": GOLD_NAMES,
-}
+QUERY = ("query_id", "qid", "topic_id", "topic")
+DOCUMENT = ("doc_id", "docid", "docno", "document_id", "corpus_id", "pid", "passage_id")
 
 
 def plain_name(name: str) -> str:

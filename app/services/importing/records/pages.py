@@ -4,8 +4,8 @@ import codecs
 import re
 from pathlib import PurePosixPath
 
-from topkapi.app.services.importing.problems import BadValue, Kind
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN
+from topkapi.app.services.values import BadValue, ProblemKind
 
 PAGES = "pages/"
 _PAGE_TYPES = {
@@ -69,7 +69,7 @@ def in_utf8(data: bytes, media_type: str, field: str) -> bytes:
                 field,
                 f"Byte {error.start + 1}, 0x{data[error.start]:02x}, is not UTF-8.",
                 "Save the page as UTF-8, or declare its encoding in a meta element.",
-                Kind.NOT_UTF8,
+                ProblemKind.NOT_UTF8,
             ) from None
     try:
         return data.decode(declared).encode("utf-8")

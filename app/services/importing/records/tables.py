@@ -4,16 +4,16 @@ import csv
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from typing import Any, TypeVar
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import LibraryMissing, UnreadableBytes
-from topkapi.app.services.importing.problems import BadValue, Kind, Location, Problems, refusal
+from topkapi.app.services.importing.problems import Location, Problems, refusal
 from topkapi.app.services.importing.records.names import Aliases, renamed
 from topkapi.app.services.importing.records.shapes import Shape, parquet_missing
-from topkapi.app.services.importing.records.values import kind_of
 from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.values import BadValue, ProblemKind, kind_of
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def json_object(location: Location, line: str, problems: Problems) -> dict[str, 
             None,
             f"This is not JSON{at}: {reason}.",
             "Write one object per line.",
-            Kind.NOT_JSON,
+            ProblemKind.NOT_JSON,
         )
         return None
     if not isinstance(record, dict):
@@ -238,3 +238,34 @@ def _parquet(reader: Reader, path: str) -> Iterator[tuple[Location, Record]]:
                 f"The Parquet file cannot be read: {str(error).rstrip('.')}.",
                 "Write it again, and check that it was transferred completely.",
             ) from None
+
+
+def columns(line: str, count: int, meaning: str) -> list[str]:
+    """Split a line into ``count`` columns; raise BadValue if it has another number."""
+    found = line.split()
+    if len(found) != count:
+        raise BadValue(
+            "columns", f"The line has {len(found)} columns, not {count}.", f"Write {meaning}."
+        )
+    return found
+
+
+def two_columns(
+    reader: Reader, path: str, make: Callable[[str, str], T], wanted: Container[str] | None = None
+) -> Iterator[tuple[Location, T]]:
+    """Yield the records of lines ``id TAB text`` whose ids are ``wanted``."""
+    for location, line in reader.lines(path):
+        name, tab, text = line.partition("\t")
+        if wanted is not None and tab and name.strip() not in wanted:
+            continue
+        try:
+            if not tab:
+                raise BadValue(
+                    "text",
+                    "The line has one column.",
+                    "Write the id, a tab, and the text.",
+                    ProblemKind.ONE_COLUMN,
+                )
+            yield location, make(name.strip(), text)
+        except BadValue as error:
+            reader.problems.add_value(location, error)

@@ -1,11 +1,12 @@
 """The records of a study: queries, documents, candidates, rankings, known answers."""
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from topkapi.app.domain.training.practice import PracticeQuestion
-from topkapi.app.services.importing.records.values import Features
+from topkapi.app.services.values import Features
 
+CandidateFormat = Literal["csv", "json", "jsonl", "letor", "parquet", "qrels", "run", "tsv"]
 HTML, PLAIN, MARKDOWN = "text/html", "text/plain", "text/markdown"
 
 
@@ -15,8 +16,8 @@ class QueryRecord:
 
     id: str
     text: str
-    description: str = ""
-    narrative: str = ""
+    description: str
+    narrative: str
 
 
 class DocumentRecord(NamedTuple):

@@ -12,9 +12,10 @@ from typing import Any, BinaryIO, cast
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.media import Media
-from topkapi.app.services.importing.problems import Kind, Location, NullProblems, Problems, refusal
+from topkapi.app.services.importing.problems import Location, NullProblems, Problems, refusal
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.zipped import DAMAGE, damaged
+from topkapi.app.services.values import ProblemKind
 
 Progress = Callable[[str, int, int], None]  # what is being done, bytes done, bytes in all
 _BUFFER = 1 << 18
@@ -111,7 +112,7 @@ class Reader:
                         None,
                         f"The file is not UTF-8: {error.reason}.",
                         _AS_UTF8,
-                        Kind.NOT_UTF8,
+                        ProblemKind.NOT_UTF8,
                     ) from None
 
     def first_line(self, path: str) -> str:
@@ -181,7 +182,7 @@ class Reader:
                 None,
                 f"Byte {error.start + 1} of the line, 0x{raw[error.start]:02x}, is not UTF-8.",
                 _AS_UTF8,
-                Kind.NOT_UTF8,
+                ProblemKind.NOT_UTF8,
             )
             return ""
         return text.removeprefix("\ufeff") if location.line == 1 else text

@@ -22,7 +22,7 @@ from topkapi.app.services.importing import (
     open_source,
     preview_study,
 )
-from topkapi.app.services.importing.options import WHOLE, ReadOptions
+from topkapi.app.services.importing.bundle import WHOLE, ReadOptions
 from topkapi.app.services.importing.sources.reader import Progress, no_progress
 from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
 

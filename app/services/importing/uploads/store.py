@@ -22,7 +22,7 @@ from topkapi.app.db.base import now
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.options import WHOLE, ReadOptions
+from topkapi.app.services.importing.bundle import WHOLE, ReadOptions
 
 KEEP = timedelta(days=1)
 SILENCE = timedelta(minutes=15)  # a job without updates for so long has died with its process

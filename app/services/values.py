@@ -1,18 +1,42 @@
-"""Single values of records: each check returns the value or raises BadValue."""
+"""Single values of records and settings: each check returns the value or raises BadValue."""
 
 import math
 import re
+from enum import StrEnum
 from unicodedata import category
 
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.problems import BadValue, Kind
 
 _ID = re.compile(r"[^\s\x00-\x1f\x7f\ud800-\udfff]+")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):(?!\d)")
 _SCHEMES = frozenset({"http", "https", "ftp", "urn", "doi"})
 
 Features = dict[str, float]
+
+
+class ProblemKind(StrEnum):
+    """What a problem is, where the likely cause of a file's problems depends on it."""
+
+    NOT_JSON = "not_json"
+    ONE_COLUMN = "one_column"
+    BLANK_IN_ID = "blank_in_id"
+    NOT_UTF8 = "not_utf8"
+    NOT_A_GRADE = "not_a_grade"
+    NO_QUERY = "no_query"
+    NO_DOCUMENT = "no_document"
+    SWAPPED_IDS = "swapped_ids"
+    OTHER = "other"
+
+
+class BadValue(Exception):
+    """A value that cannot be used: the field, what is wrong, and how to fix it."""
+
+    def __init__(
+        self, field: str, problem: str, fix: str = "", kind: ProblemKind = ProblemKind.OTHER
+    ) -> None:
+        super().__init__(f"{field}: {problem} {fix}")
+        self.field, self.problem, self.fix, self.kind = field, problem, fix, kind
 
 
 def identifier(value: object, field: str) -> str:
@@ -30,7 +54,7 @@ def identifier(value: object, field: str) -> str:
             field,
             f"The id {shown(value)} contains a blank or a control character.",
             "Use letters, digits and punctuation.",
-            Kind.BLANK_IN_ID,
+            ProblemKind.BLANK_IN_ID,
         )
     return value
 
@@ -104,7 +128,7 @@ def grade(value: object, field: str) -> int | None:
             field,
             f"{shown(value)} is not a grade.",
             f"Use a whole number between {low} and {high}.",
-            Kind.NOT_A_GRADE,
+            ProblemKind.NOT_A_GRADE,
         )
     return value
 

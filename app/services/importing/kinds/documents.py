@@ -2,40 +2,49 @@
 
 import html
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Any
 
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import Document
+from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import LibraryMissing, UnreadableBytes
-from topkapi.app.services.importing.problems import BadValue, Kind, Location
+from topkapi.app.services.importing.bundle import Bundle, Layout
+from topkapi.app.services.importing.kinds.base import (
+    Check,
+    Digest,
+    Found,
+    Kind,
+    Row,
+    Writing,
+    digest_of,
+)
+from topkapi.app.services.importing.problems import Location
+from topkapi.app.services.importing.records import letor
 from topkapi.app.services.importing.records.contents import content_hash
-from topkapi.app.services.importing.records.names import DOCUMENT_NAMES
-from topkapi.app.services.importing.records.pages import PAGES, in_utf8, page_type
+from topkapi.app.services.importing.records.names import DOCUMENT, Aliases
+from topkapi.app.services.importing.records.pages import PAGES, file_type, in_utf8, page_type
 from topkapi.app.services.importing.records.shapes import shape_of
-from topkapi.app.services.importing.records.tables import records
+from topkapi.app.services.importing.records.tables import records, two_columns
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
-from topkapi.app.services.importing.records.values import (
+from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.pages.pdf import PDF
+from topkapi.app.services.values import (
+    BadValue,
     address,
     body,
     identifier,
     shown,
     text_value,
 )
-from topkapi.app.services.importing.sources.reader import Reader
-from topkapi.app.services.pages.pdf import PDF
 from topkapi.extras import install_command
 
-PICTURES = {
-    ".png": "image/png",
-    ".jpg": "image/jpeg",
-    ".jpeg": "image/jpeg",
-    ".gif": "image/gif",
-    ".webp": "image/webp",
-    ".avif": "image/avif",
-    ".svg": "image/svg+xml",
-}
+_SVG = "image/svg+xml"
 _BEGINNINGS = {
     "image/png": (0, b"\x89PNG\r\n\x1a\n"),
     "image/jpeg": (0, b"\xff\xd8\xff"),
@@ -47,22 +56,17 @@ _BEGINNINGS = {
 
 def media_type(path: str) -> str | None:
     """Return the media type of a picture or a PDF file, None for other files."""
-    suffix = PurePosixPath(path).suffix.lower()
-    return PDF if suffix == ".pdf" else PICTURES.get(suffix)
-
-
-def is_pdf(path: str) -> bool:
-    """Return whether the file is a PDF by its name."""
-    return media_type(path) == PDF
+    kind = PDF if PurePosixPath(path).suffix.lower() == ".pdf" else file_type(path)
+    return kind if kind in (PDF, _SVG, *_BEGINNINGS) else None
 
 
 def check_media(reader: Reader, data: bytes, kind: str, path: str) -> None:
     """Raise BadValue unless the file is what its name says and can be shown."""
     at, beginning = _BEGINNINGS.get(kind, (0, b""))
-    fits = b"<svg" in data[:4096] if kind == PICTURES[".svg"] else data[at:].startswith(beginning)
+    fits = b"<svg" in data[:4096] if kind == _SVG else data[at:].startswith(beginning)
     if not fits:
         raise BadValue("path", f"{shown(path)} is not a picture of its kind.", "Save it again.")
-    if kind == PICTURES[".svg"]:
+    if kind == _SVG:
         return  # it is text, read by browsers only
     task, what = ("pdf", "PDF") if kind == PDF else ("picture", "picture")
     try:
@@ -75,23 +79,31 @@ def check_media(reader: Reader, data: bytes, kind: str, path: str) -> None:
         raise BadValue("path", problem, f"Save the {what} again.") from None
 
 
-Documents = Iterator[tuple[Location, DocumentRecord]]
 _CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
 _REQUIRED = ("id", "text")
+DOCUMENT_NAMES: Aliases = {
+    "id": DOCUMENT,
+    "title": ("headline",),
+    "url": ("link", "uri"),
+    "text": ("contents", "content", "body", "passage", "abstract"),
+    "html": (),
+    "markdown": (),
+    "path": (),
+}
 _HEAD = 1 << 16  # bytes in which a title is looked for
 _BODY = re.compile(rb"<body\b", re.I)
 _TITLE = re.compile(rb"<title(?:\s[^>]{0,200})?>([^<]*)", re.I)
 Wanted = Container[str] | None
 
 
-def read_documents(reader: Reader, path: str, wanted: Wanted = None) -> Documents:
+def read_documents(reader: Reader, path: str, wanted: Wanted = None) -> Found[DocumentRecord]:
     """Return the documents of a file: records with named fields, or ``docid TAB text``.
 
     The first line decides the format. Documents that are not ``wanted`` are not read.
     """
     shape = shape_of(reader, path, DOCUMENT_NAMES, _REQUIRED)
     if not shape.has_fields:
-        return _columns(reader, path, wanted)
+        return two_columns(reader, path, _from_columns, wanted)
     found = records(
         reader,
         path,
@@ -159,32 +171,17 @@ def _from_media(reader: Reader, name: str, title: str, url: str, path: str) -> D
     return DocumentRecord(name, title, url, kind, data, path)
 
 
-def _columns(reader: Reader, path: str, wanted: Wanted) -> Documents:
-    for location, line in reader.lines(path):
-        name, tab, text = line.partition("\t")
-        if wanted is not None and tab and name.strip() not in wanted:
-            continue
-        try:
-            if not tab:
-                raise BadValue(
-                    "text",
-                    "The line has one column.",
-                    "Write the id, a tab, and the text.",
-                    Kind.ONE_COLUMN,
-                )
-            data = body(text, "text")
-            yield location, DocumentRecord(identifier(name.strip(), "id"), "", "", PLAIN, data)
-        except BadValue as error:
-            reader.problems.add_value(location, error)
+def _from_columns(name: str, text: str) -> DocumentRecord:
+    return DocumentRecord(identifier(name, "id"), "", "", PLAIN, body(text, "text"))
 
 
-def read_pages(reader: Reader, wanted: Wanted = None) -> Documents:
+def read_pages(reader: Reader, wanted: Wanted = None) -> Found[DocumentRecord]:
     """Yield every page and PDF under pages/ as a document; its id is the path without suffix.
 
     Pictures are not documents here: they belong to pages.
     """
     for path in reader.source.files:
-        if not path.startswith(PAGES) or not (page_type(path) or is_pdf(path)):
+        if not path.startswith(PAGES) or not (page_type(path) or media_type(path) == PDF):
             continue
         name = str(PurePosixPath(path).with_suffix(""))[len(PAGES) :]
         if wanted is not None and name not in wanted:
@@ -193,3 +190,70 @@ def read_pages(reader: Reader, wanted: Wanted = None) -> Documents:
             yield Location(path), _from_file(reader, identifier(name, "id"), "", "", path)
         except BadValue as error:
             reader.problems.add_value(Location(path), error)
+
+
+def document_digest(record: DocumentRecord, content: str) -> Digest:
+    """Return the digest of a document whose content has the hash ``content``."""
+    return digest_of(content, record.title, record.url, record.path)
+
+
+class DocumentKind(Kind[str, Digest, DocumentRecord]):
+    """Documents: from their own file, from pages/, or as feature cards."""
+
+    role = many = "documents"
+    one = "document"
+    names = frozenset({"documents", "docs", "corpus", "collection"})
+    words = names | {"passages"}
+    fields = DOCUMENT_NAMES
+    staged = True
+    model = Document
+
+    def read(self, bundle: Bundle, reader: Reader) -> Found[DocumentRecord]:
+        wanted = None if bundle.part is None else bundle.part.documents
+        layout = bundle.layout
+        path = layout.file(self.role)
+        if path is not None:
+            return read_documents(reader, path, wanted)
+        if layout.pages:
+            return read_pages(reader, wanted)
+        cards = letor.read_cards(reader, layout.rows)
+        return ((at, card) for at, card in cards if wanted is None or card.id in wanted)
+
+    def read_from(self, layout: Layout) -> str:
+        cards = f"{', '.join(layout.rows)} ({layout.candidate_format}), as feature cards"
+        return layout.file(self.role) or (PAGES if layout.pages else cards)
+
+    def kept(self, record: DocumentRecord) -> Digest:
+        return document_digest(record, content_hash(record.media_type, record.data))
+
+    def check(self, check: Check) -> None:
+        super().check(replace(check, reader=check.documents))
+        if not check.checked[self] and not check.problems:
+            file = check.checked.bundle.layout.file(self.role) or PAGES
+            check.problems.add(Location(file), None, "There is no document.", "Add at least one.")
+
+    def is_sound(self, check: Check, location: Location, record: DocumentRecord) -> bool:
+        if not record.data:
+            fix = "Add content, or leave out candidates without it: --leave-out missing."
+            where = "path" if record.path else "text"
+            check.problems.add(location, where, "The page is empty.", fix)
+        return True
+
+    def on_kept(self, check: Check, location: Location, record: DocumentRecord) -> None:
+        check.checked.bytes += len(record.data)
+        if record.path:
+            check.checked.document_paths.add(record.path)
+        if record.path and record.media_type != PDF:  # a PDF is shown by its pictures
+            digest = content_hash(record.media_type, record.data)
+            check.checked.found.setdefault("files", {})[record.path] = digest
+
+    def stored(self, session: Session, study_id: int) -> dict[str, Digest]:
+        facts = stored.document_facts(session, study_id)
+        return {name: digest_of(*rest) for name, *rest in facts}
+
+    def rows(self, write: Writing, new: frozenset[str], staged: Iterable[Any]) -> Iterator[Row]:
+        """Yield the staged rows, which name their contents."""
+        return ({"study_id": write.study_id, **row} for row in staged)
+
+
+DOCUMENTS = DocumentKind()

@@ -1,4 +1,4 @@
-"""`topkapi study` commands that steer a study: settings, access, work, adjudication, copies."""
+"""`topkapi study` commands of administration: settings, access, work, adjudication, copies."""
 
 from __future__ import annotations
 
