@@ -16,6 +16,7 @@ from topkapi.analysis.data import (
     read_pairs,
     read_preferences,
     read_qrels,
+    read_reliability,
     read_timers,
     read_topk,
 )
@@ -26,6 +27,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "topk.jsonl": read_topk,
     "consensus.jsonl": read_consensus,
     "confidence.jsonl": read_confidence,
+    "reliability.jsonl": read_reliability,
     "grades.qrels": read_qrels,
     "judgments.jsonl": read_judgments,
     "pairs.tsv": read_pairs,

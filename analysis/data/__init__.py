@@ -9,6 +9,7 @@ from topkapi.analysis.data.exports import (
     read_pairs,
     read_preferences,
     read_qrels,
+    read_reliability,
     read_timers,
     read_topk,
 )
@@ -39,6 +40,7 @@ __all__ = [
     "read_pairs",
     "read_preferences",
     "read_qrels",
+    "read_reliability",
     "read_timers",
     "read_topk",
     "to_topk",

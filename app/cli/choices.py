@@ -14,7 +14,8 @@ FIGURES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "21", "22")
 LETOR_FIGURES = ("11", "12-13", "14-15", "23")
 KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
 EXPORTS = (
-    *("topk.jsonl", "topk.parquet", "consensus.jsonl", "confidence.jsonl", "qrels", "beir.tsv"),
+    *("topk.jsonl", "topk.parquet", "consensus.jsonl", "confidence.jsonl", "reliability.jsonl"),
+    *("qrels", "beir.tsv"),
     *("prefs", "qrels_prefs", "letor", "grades.qrels", "judgments.jsonl", "judgments.parquet"),
     *("pairs.tsv", "pairs.parquet", "pref", "crowdkit.csv", "lists.jsonl", "timers.csv"),
     *("preferences.jsonl", "conversations.jsonl", "triplets.jsonl", "dataset"),

@@ -21,6 +21,7 @@ from topkapi.analysis.data import (
     read_pairs,
     read_preferences,
     read_qrels,
+    read_reliability,
     read_timers,
     read_topk,
 )
@@ -31,6 +32,7 @@ from topkapi.analysis.data.exports import (
     Label,
     LetorRow,
     LoggedEntry,
+    MemberReliability,
     PairAnswer,
     PreferencePair,
     TopK,
@@ -119,6 +121,19 @@ sure_lists = st.builds(
     expected_kappa_ndcg=st.lists(shares, max_size=3).map(tuple),
     expected_overlap=st.lists(shares, max_size=3).map(tuple),
 )
+triples = st.lists(shares, min_size=3, max_size=3).map(tuple)
+members = st.builds(
+    MemberReliability,
+    study=texts,
+    assessor=texts,
+    answers=counts,
+    error_rate=shares,
+    random=st.booleans(),
+    lapse=triples,
+    width=triples,
+    tie_width=triples,
+    side=triples,
+)
 log_records = st.builds(
     LoggedEntry,
     study=texts,
@@ -161,6 +176,7 @@ FORMATS = {
     "topk.jsonl": Format(topk_records, exports.topk_lines, read_topk),
     "consensus.jsonl": Format(consensus_lists, exports.consensus_lines, read_consensus),
     "confidence.jsonl": Format(sure_lists, exports.confidence_lines, read_confidence),
+    "reliability.jsonl": Format(members, exports.reliability_lines, read_reliability),
     "judgments.jsonl": Format(log_records, exports.judgment_lines, read_judgments),
     "preferences.jsonl": Format(preference_records, exports.preference_lines, read_preferences),
     "pairs.tsv": Format(pair_records, exports.pair_lines, read_pairs),

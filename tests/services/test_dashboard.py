@@ -12,6 +12,7 @@ from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, JudgmentRow, Study, User
 from topkapi.app.domain.log import EntryKind
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments.voiding import void
 from topkapi.app.services.progress.attention import Sign
 from topkapi.app.services.progress.dashboard import DAYS, concerns_of_study, dashboard, forecast
@@ -155,3 +156,18 @@ def test_warnings_stay_when_the_work_is_finished(session: Session, study: Study)
     ]
     void(session, study, [row.id], reason="clicks at random")
     assert dashboard(session).attention == []
+
+
+def test_who_answers_at_random_in_teams_needs_attention(session: Session, study: Study) -> None:
+    study.settings = StudySettings(sorter="robust", together=True)
+    model = [[1.7, -4.0, -0.6, 0.5, 0.1], [0.2, 0.5, 0.02, 0.1, 0.3]]
+    people = [make_user(session) for _ in range(3)]
+    for person, rate, answered in zip(people, (0.41, 0.41, 0.1), (34, 12, 60), strict=True):
+        query = queries_of(session, study)[0]
+        row = make_assignment(session, user=person, query=query, sorter="robust", together=True)
+        row.answered, row.pending_question = answered, {"after": 0, "errors": [*model, [rate]]}
+    session.flush()
+    found = concerns_of_study(session, study, overview(session, study))
+    marked = [each for each in found if each.sign is Sign.RANDOM]
+    assert [each.user_id for each in marked] == [people[0].id]
+    assert "41% of 34 answers" in marked[0].reason

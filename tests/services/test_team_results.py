@@ -98,3 +98,14 @@ def test_an_unfinished_team_has_no_list_yet(sessions: Sessions) -> None:
     (line,) = exported(sessions, "topk.jsonl")
     assert not json.loads(line)["complete"]
     assert exported(sessions, "qrels") == []
+
+
+def test_members_have_a_reliability(sessions: Sessions) -> None:
+    finished_team(sessions)
+    found = [json.loads(line) for line in exported(sessions, "reliability.jsonl")]
+    assert [each["answers"] for each in found] == [5, 4], "who answered nothing has none"
+    for each in found:
+        assert not each["random"]
+        for name in ("lapse", "width", "tie_width", "side"):
+            mean, low, high = each[name]
+            assert low <= mean <= high

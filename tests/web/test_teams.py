@@ -6,12 +6,15 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.factories import make_study, make_user, queries_of
+from tests.factories import make_study, make_user, queries_of, sign_in
 from tests.judging import Job, answer_to, judge_to_the_end, make_job
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import JudgmentRow
+from topkapi.app.db.models import JudgmentRow, Study
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.judging.warming import warm
 
 pytestmark = pytest.mark.both
@@ -76,3 +79,19 @@ def test_an_answer_to_another_pair_is_refused_with_the_open_question(
     assert mine["state"] == "asking"
     taken = client.post(f"{second.url}/judgments", headers=second.headers, json=answer_to(mine))
     assert taken.status_code == 200, taken.text
+
+
+def test_the_page_progress_shows_how_members_err(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    first, second = make_team(sessions, 2, budget=2)
+    for job in (first, second):
+        judge_to_the_end(client, job)
+    with sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        study.settings = StudySettings(sorter="robust", together=True)
+        admin, slug = make_user(session, role=Role.ADMIN), study.slug
+    sign_in(app, client, admin)
+    text = client.get(f"/studies/{slug}/progress").text
+    assert "In teams: lapses" in text
+    assert "2 answers" in text

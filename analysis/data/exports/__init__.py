@@ -32,6 +32,11 @@ from topkapi.analysis.data.exports.preferences import (
     preference_lines,
     read_preferences,
 )
+from topkapi.analysis.data.exports.reliability import (
+    MemberReliability,
+    read_reliability,
+    reliability_lines,
+)
 from topkapi.analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
 from topkapi.analysis.data.exports.topk import TopK, read_topk, topk_lines
 from topkapi.analysis.data.exports.training import conversation_lines, triplet_lines
@@ -58,6 +63,7 @@ __all__ = [
     "LetorRow",
     "ListJudgment",
     "LoggedEntry",
+    "MemberReliability",
     "PairAnswer",
     "PreferenceLevel",
     "PreferencePair",
@@ -90,8 +96,10 @@ __all__ = [
     "read_prefs",
     "read_qrels",
     "read_qrels_prefs",
+    "read_reliability",
     "read_timers",
     "read_topk",
+    "reliability_lines",
     "timer_lines",
     "topk_lines",
     "triplet_lines",

@@ -178,7 +178,7 @@ class TeamSession(PairSession):
         if self.waits:
             return None
         stored = step_to_json(step, after=len(self._done) + len(self._undone))
-        return {**stored, "team": True, "errors": _rounded(self.team.errors_of_me())}
+        return {**stored, "team": True, "errors": self.team.errors_of()}
 
     def restore_pending(self, stored: Mapping[str, Any] | None) -> None:
         """Restore the pending step from its stored form, if it belongs to the last entry."""
@@ -195,10 +195,6 @@ class TeamSession(PairSession):
         return self._pending if isinstance(self._pending, Done) else super()._step
 
 
-def _rounded(model: tuple[tuple[float, ...], ...]) -> list[list[float]]:
-    return [[round(value, 4) for value in values] for values in model]
-
-
 def finished_step(
     step: "TeamDone", member: int, *, after: int, before: Mapping[str, Any] | None
 ) -> dict[str, Any]:
@@ -210,7 +206,7 @@ def finished_step(
     return {
         **step_to_json(step.of(member), after=after),
         "team": True,
-        "errors": _rounded(step.members[member]),
+        "errors": step.errors[member],
         **({} if late is None else {"late": late}),
     }
 

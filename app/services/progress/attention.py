@@ -7,6 +7,7 @@ from enum import StrEnum
 from math import sqrt
 
 from topkapi.app.domain.pairs.known import ACCURATE
+from topkapi.app.domain.pairs.reliability import Reliability
 from topkapi.app.services.progress.study_progress import (
     IDLE,
     Line,
@@ -24,6 +25,7 @@ _DEVIATIONS = 3.0
 class Sign(StrEnum):
     """Why somebody needs attention, most pressing first."""
 
+    RANDOM = "at random"
     BIASED = "one side"
     INACCURATE = "inaccurate"
     INCONSISTENT = "inconsistent"
@@ -44,20 +46,34 @@ class Concern:
 def concerns(
     seen: Overview,
     sides: Mapping[int, tuple[int, int]],
+    members: Mapping[int, Reliability] = {},
     *,
     begun_at: datetime,
     at: datetime,
 ) -> list[Concern]:
     """Return the reasons why people need attention, most pressing first for each person.
 
-    ``sides`` are the answers for the left and the right page per person; ``begun_at`` is the
-    study's beginning.
+    ``sides`` are the answers for the left and the right page per person, ``members`` how those who
+    judge in teams err; ``begun_at`` is the study's beginning.
     """
     return [
         each
         for user_id, line in line_of_person(seen).items()
-        for each in _concerns(user_id, line, seen, sides.get(user_id, (0, 0)), at - begun_at, at)
+        for each in (
+            *_randomness(user_id, members.get(user_id)),
+            *_concerns(user_id, line, seen, sides.get(user_id, (0, 0)), at - begun_at, at),
+        )
     ]
+
+
+def _randomness(user_id: int, member: Reliability | None) -> list[Concern]:
+    if member is None or not member.is_random:
+        return []
+    why = (
+        f"seems to answer at random: about {member.error_rate:.0%} of {member.answers} answers "
+        "contradict their teams"
+    )
+    return [Concern(user_id, Sign.RANDOM, why)]
 
 
 def most_pressing(found: Iterable[Concern]) -> list[Concern]:

@@ -20,6 +20,7 @@ from topkapi.app.services.progress.attention import (
     most_pressing,
     people_of,
 )
+from topkapi.app.services.progress.reliability import reliabilities
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.progress.study_progress import Line, Overview
 
@@ -142,7 +143,8 @@ def concerns_of_study(
     sums = seen.all.sums
     counted = 0 < sums.answered <= LARGEST_LOG
     sides = queries.sides_per_person(session, study.id) if counted else {}
-    return concerns(seen, sides, begun_at=study.created_at, at=at or now())
+    members = reliabilities(session, study.id) if study.settings.together else {}
+    return concerns(seen, sides, members, begun_at=study.created_at, at=at or now())
 
 
 def _named(session: Session, found: Sequence[tuple[Study, Concern]]) -> list[Attention]:

@@ -16,6 +16,7 @@ from topkapi.app.db.queries.results.query_results import documents_named
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.dashboard import concerns_of_study
+from topkapi.app.services.progress.reliability import reliabilities
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep, StudyDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render, to_text
@@ -80,6 +81,7 @@ def _view(
 ) -> ProgressView:
     seen = study_progress.overview(session, study, request.app.state.snapshots)
     found = concerns_of_study(session, study, seen)
+    members = reliabilities(session, study.id) if study.settings.together else {}
     people, people_total = study_progress.people(session, wanted[0], seen)
     asked, query_total = study_progress.by_query(session, study, wanted[1], seen)
     path = str(request.app.url_path_for("get_progress", slug=study.slug))
@@ -92,7 +94,9 @@ def _view(
         head=head_of(study, _counts(seen), "progress", may_change=user.role is Role.ADMIN),
         overview=seen,
         people=[
-            PersonLine(each, line, [why for why in found if why.user_id == each.id])
+            PersonLine(
+                each, line, [why for why in found if why.user_id == each.id], members.get(each.id)
+            )
             for each, line in people
         ],
         people_paging=Paging(pages[0], PEOPLE, people_total),

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from topkapi.app.db.models import Flag
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.reliability import Reliability
 from topkapi.app.services.progress.attention import Concern
 from topkapi.app.services.progress.dashboard import Dashboard
 from topkapi.app.services.progress.study_progress import (
@@ -83,11 +84,15 @@ class ResultsView:
 
 @dataclass(frozen=True, slots=True)
 class PersonLine:
-    """A person in the table; ``concerns`` say why to look at their work."""
+    """A person in the table; ``concerns`` say why to look at their work.
+
+    ``reliability`` is how a member of teams errs.
+    """
 
     user: PersonHead
     line: Line
     concerns: Sequence[Concern]
+    reliability: Reliability | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, clock
-from topkapi.app.db.models import Assignment, JudgmentRow, Lease
+from topkapi.app.db.models import Assignment, JudgmentRow, Lease, Query
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
@@ -101,6 +101,23 @@ def finished_teams(session: Session, query_ids: Collection[int]) -> Sequence[Ass
         Assignment.withdrawn_at.is_(None),
     )
     return session.scalars(statement).all()
+
+
+def answers_in_teams(session: Session, study_id: int) -> list[tuple[int, int, Json | None]]:
+    """Return user, number of answers and stored step of the work in teams of a study."""
+    statement = (
+        select(Assignment.user_id, Assignment.answered, Assignment.pending_question)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.tool == Tool.PAIRS,
+            Assignment.plan["together"].as_boolean(),
+            Assignment.answered > 0,
+            Assignment.withdrawn_at.is_(None),
+        )
+        .order_by(Assignment.id)
+    )
+    return [(row[0], row[1], row[2]) for row in session.execute(statement)]
 
 
 def open_leases(session: Session, query_id: int) -> dict[int, Pair]:

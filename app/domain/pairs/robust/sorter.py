@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion, conclude, quality_now
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, moved
@@ -169,10 +168,11 @@ class RobustSorter:
         """Return a quick, slightly optimistic estimate of the quality that the goal is about."""
         return quality_now(self._posterior, self.k, self.goal)
 
-    def errors_of(self, person: int) -> ErrorModel:
-        """Return means and variances of a person's error model under the present chains."""
+    def errors_of(self, person: int) -> tuple[tuple[float, ...], ...]:
+        """Return means and variances of a person's error model now, and the error rate."""
         models = moved(self._posterior.errors_of(person))
-        return tuple(models.mean(axis=0).tolist()), tuple(models.var(axis=0).tolist())
+        rate = self._posterior.error_rate_of(person)
+        return tuple(models.mean(axis=0).tolist()), tuple(models.var(axis=0).tolist()), (rate,)
 
     def may_stop_at(self, quality: float) -> bool:
         """Return whether a list of this quality is expected, whatever the kind of errors."""

@@ -17,9 +17,10 @@ TeamAnswer = tuple[int, Judgment]  # the index of the member, and the answer
 
 @dataclass(frozen=True, slots=True)
 class TeamDone(Done):
-    """The list of a team, with the error model of each member."""
+    """The list of a team, with the error model of each member, and what is stored of it."""
 
     members: tuple[ErrorModel, ...] = ()
+    errors: tuple[list[list[float]], ...] = ()
 
     def of(self, member: int) -> "TeamDone":
         """Return it with the error model of a member."""
@@ -118,11 +119,15 @@ class TeamStrategy(RobustStrategy):
         found = self.conclude()
         end = self._end(found)
         removed = removed_by(self._answers)
-        return TeamDone(end.ranking, end.confidence, removed, members=found.people).of(self._me)
+        errors = tuple(map(self.errors_of, range(self.people)))
+        return TeamDone(
+            end.ranking, end.confidence, removed, members=found.people, errors=errors
+        ).of(self._me)
 
-    def errors_of_me(self) -> ErrorModel:
-        """Return means and variances of this member's error model under the present chains."""
-        return self._caught_up().errors_of(self._me)
+    def errors_of(self, member: int | None = None) -> list[list[float]]:
+        """Return means and variances of a member's error model, and the error rate, to store."""
+        found = self._caught_up().errors_of(self._me if member is None else member)
+        return [[round(value, 4) for value in values] for values in found]
 
     def _caught_up(self) -> RobustSorter:
         """Return the sorter, rewound to the answers it shares with the team's, and updated."""

@@ -34,7 +34,7 @@ from topkapi.analysis.errors import BadData
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.results.exports import confidence, consensus, labels, lists
+from topkapi.app.services.results.exports import confidence, consensus, labels, lists, reliability
 from topkapi.app.services.results.exports.dataset import dataset_zip
 from topkapi.app.services.results.exports.records import (
     clock_record,
@@ -179,6 +179,13 @@ EXPORTS: Mapping[str, ExportFormat] = {
             _JSONL,
             _PAIRS,
             confidence.confidence,
+        ),
+        ExportFormat(
+            "reliability.jsonl",
+            "How each member of a team errs: lapses, width, ties and side, with intervals.",
+            _JSONL,
+            _PAIRS,
+            reliability.reliability,
         ),
         ExportFormat(
             "qrels",
