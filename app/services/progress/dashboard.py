@@ -12,6 +12,7 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.services.heads import PersonHead, StudyName
+from topkapi.app.services.judging.reliability import reliabilities
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.attention import (
     Concern,
@@ -20,7 +21,6 @@ from topkapi.app.services.progress.attention import (
     most_pressing,
     people_of,
 )
-from topkapi.app.services.progress.reliability import reliabilities
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.progress.study_progress import Line, Overview
 

@@ -14,9 +14,9 @@ from topkapi.app.db.queries import flags
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.db.queries.results.query_results import documents_named
 from topkapi.app.domain.enums import Role
+from topkapi.app.services.judging.reliability import reliabilities
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.dashboard import concerns_of_study
-from topkapi.app.services.progress.reliability import reliabilities
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep, StudyDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render, to_text
