@@ -137,6 +137,7 @@ def serving_chat(endpoint: ChatEndpoint) -> Iterator[ChatEndpoint]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
+    server.handle_error = lambda *_told: None  # type: ignore[method-assign] # clients are killed
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
     endpoint.address = f"http://127.0.0.1:{server.server_address[1]}/v1"

@@ -20,6 +20,7 @@ from topkapi.analysis.data import (
     read_timers,
     read_topk,
 )
+from topkapi.analysis.data.exports import read_umbrela
 from topkapi.app.services.results.exports import EXPORTS
 
 TEXT = (Path(__file__).parent.parent / "docs" / "exports.md").read_text()
@@ -31,6 +32,7 @@ READERS: dict[str, Callable[[Path], Any]] = {
     "grades.qrels": read_qrels,
     "judgments.jsonl": read_judgments,
     "pairs.tsv": read_pairs,
+    "umbrela.jsonl": read_umbrela,
     "lists.jsonl": read_list_answers,
     "timers.csv": read_timers,
     "preferences.jsonl": read_preferences,

@@ -18,5 +18,6 @@ EXPORTS = (
     *("qrels", "beir.tsv"),
     *("prefs", "qrels_prefs", "letor", "grades.qrels", "judgments.jsonl", "judgments.parquet"),
     *("pairs.tsv", "pairs.parquet", "pref", "crowdkit.csv", "lists.jsonl", "timers.csv"),
-    *("preferences.jsonl", "conversations.jsonl", "triplets.jsonl", "dataset"),
+    *("preferences.jsonl", "conversations.jsonl", "triplets.jsonl", "umbrela.jsonl"),
+    *("calls.jsonl", "dataset"),
 )

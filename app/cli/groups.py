@@ -46,6 +46,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "delete": "Delete an archived study whose judgments a full copy holds.",
     },
     "machine": {
+        "import": "Import grades that a machine gave elsewhere: qrels, or umbrela's JSON Lines.",
         "certificate": "Test whether a machine may replace a person, and write the certificate.",
     },
     "systems": {

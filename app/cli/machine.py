@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli.common import open_sessions
+from topkapi.app.cli.common import AsJson, open_sessions, say
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Tool
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.machines.certificates import Certificates
+    from topkapi.app.services.machines.importing import import_grades, read_grades
     from topkapi.app.services.results.exports import export_session
+    from topkapi.app.services.studies.lifecycle import required_study
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 
@@ -22,10 +25,28 @@ def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Certify a machine assessor, or import what a machine judged elsewhere."
     group = typer.Typer(help=summary, rich_markup_mode=None)
+    group.command("import", epilog="Example: topkapi machine import tulips gpt-4o umbrela.qrels")(
+        import_file
+    )
     group.command(
         epilog="Example: topkapi machine certificate tulips gpt-5-mini --out certificate.json"
     )(certificate)
     cli.add_typer(group, name="machine")
+
+
+def import_file(
+    slug: Slug,
+    machine: Annotated[str, typer.Argument(help="Name of the machine that gave the grades.")],
+    file: Annotated[Path, typer.Argument(help="Grades from 0, plain or gzip.", exists=True)],
+    as_json: AsJson = False,
+) -> None:
+    """Import grades that a machine gave elsewhere: qrels, or umbrela's JSON Lines."""
+    labels = read_grades(file)
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        found = import_grades(session, required_study(session, slug), machine, labels)
+    left = f"; {found.left_out} are not about pages of the study" if found.left_out else ""
+    told = f"{found.machine}: {found.judgments} grades of {found.queries} queries imported{left}"
+    say(as_json, asdict(found), told)
 
 
 def certificate(

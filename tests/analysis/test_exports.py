@@ -1,7 +1,7 @@
 import gzip
 import itertools
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -160,6 +160,9 @@ pair_records = st.builds(PairAnswer, texts, texts, texts, st.sampled_from(["a", 
 clock_records = st.builds(
     ClockEvent, texts, texts, texts, counts, st.booleans(), texts, texts, counts, moments
 )
+call_records = st.from_type(exports.CallRecord).map(
+    lambda record: replace(record, finished_at=None, claimed_at=datetime(2026, 1, 1, tzinfo=UTC))
+)
 label_records = st.builds(Label, words, words, st.integers(0, 1000))
 
 
@@ -182,6 +185,8 @@ FORMATS = {
     "pairs.tsv": Format(pair_records, exports.pair_lines, read_pairs),
     "timers.csv": Format(clock_records, exports.timer_lines, read_timers),
     "qrels": Format(label_records, exports.qrels_lines, read_qrels),
+    "umbrela.jsonl": Format(label_records, exports.umbrela_lines, exports.read_umbrela),
+    "calls.jsonl": Format(call_records, exports.call_lines, exports.read_calls),
 }
 
 

@@ -25,6 +25,7 @@ from topkapi.analysis.data.exports.labels import (
     read_qrels,
 )
 from topkapi.analysis.data.exports.lists import ListJudgment, list_lines, read_list_answers
+from topkapi.analysis.data.exports.machine_calls import CallRecord, call_lines, read_calls
 from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
 from topkapi.analysis.data.exports.parquet import parquet_chunks
 from topkapi.analysis.data.exports.preferences import (
@@ -48,6 +49,7 @@ from topkapi.analysis.data.exports.trec_prefs import (
     read_prefs,
     read_qrels_prefs,
 )
+from topkapi.analysis.data.exports.umbrela import read_umbrela, umbrela_lines
 from topkapi.analysis.data.exports.winners import (
     crowdkit_lines,
     pref_lines,
@@ -56,6 +58,7 @@ from topkapi.analysis.data.exports.winners import (
 )
 
 __all__ = [
+    "CallRecord",
     "ClockEvent",
     "ConfidenceList",
     "ConsensusList",
@@ -69,6 +72,7 @@ __all__ = [
     "PreferencePair",
     "TopK",
     "beir_qrels_lines",
+    "call_lines",
     "confidence_lines",
     "consensus_lines",
     "conversation_lines",
@@ -84,6 +88,7 @@ __all__ = [
     "prefs_lines",
     "qrels_lines",
     "qrels_prefs_lines",
+    "read_calls",
     "read_confidence",
     "read_consensus",
     "read_crowdkit",
@@ -99,8 +104,10 @@ __all__ = [
     "read_reliability",
     "read_timers",
     "read_topk",
+    "read_umbrela",
     "reliability_lines",
     "timer_lines",
     "topk_lines",
     "triplet_lines",
+    "umbrela_lines",
 ]

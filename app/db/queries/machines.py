@@ -1,12 +1,14 @@
 """Machine assessors: whose work is a machine's, prompts of studies, and calls."""
 
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 from sqlalchemy import ColumnElement, Row, func, select
 from sqlalchemy.orm import Session, undefer
 
 from topkapi.app.db.models import Assignment, Job, MachineCall, MachinePrompt, Query, User
 from topkapi.app.domain.enums import Tool
+
+_BATCH = 200
 
 
 def by_people() -> ColumnElement[bool]:
@@ -104,6 +106,25 @@ def runs_of_study(session: Session, study_id: int, limit: int) -> Sequence[Job]:
 def call_of_key(session: Session, key: str) -> MachineCall | None:
     """Return a call, locked for a change."""
     return session.scalar(select(MachineCall).where(MachineCall.key == key).with_for_update())
+
+
+def calls_of_study(
+    session: Session, study_id: int, user_id: int | None
+) -> Generator[Row[MachineCall, str, int, Tool, int], None, None]:
+    """Yield the calls of a study, or of one machine, with query, user, tool and round."""
+    statement = (
+        select(
+            MachineCall, Query.external_id, Assignment.user_id, Assignment.tool, Assignment.round
+        )
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id)
+        .order_by(MachineCall.id)
+    )
+    if user_id is not None:
+        statement = statement.where(Assignment.user_id == user_id)
+    with session.execute(statement.execution_options(yield_per=_BATCH)) as rows:
+        yield from rows
 
 
 def state_of_job(session: Session, job_id: int | None) -> Job | None:

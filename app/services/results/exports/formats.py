@@ -5,16 +5,18 @@ pure writer in `analysis` and the queries it needs.
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from topkapi.analysis.data.exports import (
+    CallRecord,
     ClockEvent,
     LoggedEntry,
     PairAnswer,
     PreferenceLevel,
     PreferencePair,
     TopK,
+    call_lines,
     conversation_lines,
     crowdkit_lines,
     judgment_lines,
@@ -31,6 +33,7 @@ from topkapi.analysis.data.exports import (
 )
 from topkapi.analysis.data.exports.codec import json_lines
 from topkapi.analysis.errors import BadData
+from topkapi.app.db.queries.machines import calls_of_study
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
@@ -117,6 +120,17 @@ def _clock_events(source: StudySource) -> Iterator[ClockEvent]:
         number = work.assignment.id
         for event in queries.clocks_of(source.session, [number])[number]:
             yield clock_record(work, event)
+
+
+def _calls(source: StudySource) -> Iterator[CallRecord]:
+    for call, query, user_id, tool, round in calls_of_study(
+        source.session, source.study.id, source.only
+    ):
+        own: dict[str, Any] = {
+            each.name: getattr(call, each.name, None) for each in fields(CallRecord)
+        }
+        own |= {"query": query, "assessor": source.assessors.name(user_id), "tool": tool.value}
+        yield CallRecord(**{**own, "round": round})
 
 
 def _preference_records(source: StudySource) -> Iterator[PreferencePair]:
@@ -306,6 +320,20 @@ EXPORTS: Mapping[str, ExportFormat] = {
             _JSONL,
             _PAIRS,
             lambda source: triplet_lines(_preference_records(source)),
+        ),
+        ExportFormat(
+            "umbrela.jsonl",
+            "The grades, one line per query with its judged candidates, as umbrela keeps them.",
+            _JSONL,
+            frozenset({Tool.GRADES}),
+            labels.grades_umbrela,
+        ),
+        ExportFormat(
+            "calls.jsonl",
+            "Every request of machine assessors: raw reply, tokens, time and version of the model.",
+            _JSONL,
+            _ALL,
+            lambda source: call_lines(_calls(source)),
         ),
         ExportFormat(
             "dataset",

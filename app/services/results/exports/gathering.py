@@ -42,7 +42,9 @@ def gather(
     Without ``logs``, only the labels of finished sessions are read. ``people`` are names to show by
     user; by default, names are those of exports.
     """
-    at_work = queries.people_at_work(source.session, source.study.id, machines=source.machines)
+    at_work = queries.people_at_work(
+        source.session, source.study.id, machines=source.machines or source.only is not None
+    )
     ids = sorted(at_work, key=source.assessors.position)
     index = {user_id: number for number, user_id in enumerate(ids)}
     found = {tool: _KINDS[tool](index, logs=logs) for tool in tools}

@@ -11,6 +11,7 @@ from topkapi.analysis.data.exports import (
     beir_qrels_lines,
     letor_lines,
     qrels_lines,
+    umbrela_lines,
 )
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
@@ -64,6 +65,12 @@ def _labels(source: StudySource) -> Iterator[Label]:
 def grades_qrels(source: StudySource) -> Iterator[str]:
     """Return the lines of `grades.qrels`, with the lower median over assessors."""
     return qrels_lines(grade_labels(source))
+
+
+def grades_umbrela(source: StudySource) -> Iterator[str]:
+    """Return the lines of `umbrela.jsonl`, with the same grades."""
+    texts = {query.name: query.text for query in source.queries()}
+    return umbrela_lines(grade_labels(source), texts)
 
 
 def grade_labels(source: StudySource) -> Iterator[Label]:
