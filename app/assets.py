@@ -1,5 +1,6 @@
 """Location of templates, static files and migrations: in the wheel, or at the top of a checkout."""
 
+from functools import cache
 from pathlib import Path
 
 FETCHED = ("vendor/htmx.min.js",)  # static files that are not in the repository
@@ -8,7 +9,12 @@ _PACKAGE = Path(__file__).resolve().parent
 
 def asset_dir(name: str) -> Path:
     """Return the folder ``name`` (templates, static or migrations), in the wheel or a checkout."""
-    for folder in (_PACKAGE / "_assets" / name, _PACKAGE.parent / name):
+    return _found(_PACKAGE, name)
+
+
+@cache  # asked for with every address of a static file on every page
+def _found(package: Path, name: str) -> Path:
+    for folder in (package / "_assets" / name, package.parent / name):
         if folder.is_dir():
             return folder
     raise _missing(name)

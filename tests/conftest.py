@@ -49,8 +49,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Switch it on again, without looking through all modules and tests each time."""
+    """Switch it on again, rarer, and without looking through all modules and tests each time."""
     gc.freeze()
+    gc.set_threshold(10_000, 20, 20)
     gc.enable()
 
 

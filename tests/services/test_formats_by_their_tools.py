@@ -1,4 +1,8 @@
-"""Each export is read by the tool it is for, which finds what our own reader finds."""
+"""Each export is read by the tool it is for, which finds what our own reader finds.
+
+The tools are imported by the tests that use them: together they take longer than everything else
+that every worker imports to collect the tests.
+"""
 
 import json
 import sys
@@ -6,11 +10,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import pandas
 import pyarrow.parquet
 import pytest
-from crowdkit.aggregation import BradleyTerry
-from datasets import load_dataset
 
 from tests.exporting import NOTE, make_judged_study
 from tests.services.test_exports import Files
@@ -58,6 +59,8 @@ def test_parquet_tables_hold_the_records(files: Files, name: str, read: Any) -> 
         if "options" in row:
             row["options"] = json.loads(row["options"])
         assert row == {key: _as_list(value) for key, value in record.items()}
+    import pandas
+
     table = pandas.read_parquet(files.path(name))
     assert list(table.columns) == list(records[0])
     assert table["query"].tolist() == [record["query"] for record in records]
@@ -120,6 +123,9 @@ def test_winners_go_out_and_come_in_as_clarkes_tools_have_them(files: Files) -> 
 
 
 def test_crowd_kit_ranks_the_pages(files: Files) -> None:
+    import pandas
+    from crowdkit.aggregation import BradleyTerry
+
     answers = pandas.read_csv(files.path("crowdkit.csv"))
     pairs = [each for each in files(read_pairs, "pairs.tsv") if each.preference != "tie"]
     assert len(answers) == len(pairs)
@@ -135,6 +141,8 @@ def test_crowd_kit_ranks_the_pages(files: Files) -> None:
 
 
 def test_training_libraries_load_the_preferences(files: Files, tmp_path: Path) -> None:
+    from datasets import load_dataset
+
     def load(name: str) -> Any:
         options: dict[str, Any] = {"split": "train", "cache_dir": str(tmp_path / "cache")}
         return load_dataset("json", data_files=str(files.path(name)), **options)
@@ -162,6 +170,8 @@ def test_training_libraries_load_the_preferences(files: Files, tmp_path: Path) -
 def test_the_dataset_is_a_folder_that_the_hub_library_loads(
     files: Files, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from datasets import load_dataset
+
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     folder = tmp_path / "tulips"
     for code in (0, 1):  # it is not overwritten

@@ -234,7 +234,7 @@ class _Sampler:
             weight = np.exp(others - others.max(axis=0)).T
             chance = np.where(plus[:, None], weight @ likelihood[1], weight @ likelihood[0])
             known = votes.count[item] @ np.log(chance)
-            self.rates[a] = self.population.draw_rates(known[None] / self.effect)[0]
+            self.rates[a] = self.population.draw_rate(known / self.effect)
             now = np.where(plus, first[:, [self.rates[a]]], second[:, [self.rates[a]]])
             found[:, item] = others + now
 

@@ -138,7 +138,7 @@ def _draws(
             mean, variance = curve.mean[:, rates[other]], curve.variance[:, rates[other]]
             variance = variance * scale / pairs.worth[row]
             misfit = (pairs.mean[row] - mean) ** 2 / variance + np.log(variance)
-            rates[a] = population.draw_rates(-0.5 * misfit.sum(axis=1)[None])[0]
+            rates[a] = population.draw_rate(-0.5 * misfit.sum(axis=1))
         population.update(rates[active])
         if sweep >= 0:
             draws[sweep] = GRID[rates]
