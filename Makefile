@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-dev run test explore lint check fix lock audit results wheel clean
+.PHONY: help setup setup-dev run test explore lint check fix lock audit results docs wheel clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -97,6 +97,12 @@ audit: $(VENV)/audit/bin/pip-audit
 DATA ?= ../shared/data
 results: $(VENV)/.dev
 	$(BIN)/python -m bench.results --data $(DATA) --out results --jobs $(WORKERS)
+
+# make docs   write the reference from the program, build the site in dist/docs; warnings are errors
+docs: $(VENV)/.dev
+	$(BIN)/python -m docs.generate
+	$(BIN)/sphinx-build -q -W --keep-going -c docs -d dist/doctrees . dist/docs
+	@echo "topkapi: open dist/docs/index.html"
 
 # make wheel  build dist/topkapi-*.whl, browser assets included
 # The build has an environment of its own, with nothing but the build backend.

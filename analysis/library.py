@@ -3,15 +3,19 @@
 Everything here is a short way to functions of the packages beside it, which take arrays.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
+from typing import Any, Protocol, get_args
+
+import numpy as np
 
 from topkapi.analysis.aggregation import Method, consensus_lists
 from topkapi.analysis.agreement import pair_tables
 from topkapi.analysis.data import RankingData, read_pairs, read_qrels
 from topkapi.analysis.data.exports import PairAnswer
 from topkapi.analysis.data.runs import Run, data_of_judgments, read_run, run_scores
-from topkapi.analysis.errors import BadData
+from topkapi.analysis.errors import BadData, unknown_name
 from topkapi.analysis.metrics import evaluate as evaluate_data
 from topkapi.analysis.models import MODELS
 from topkapi.analysis.report import Options, Report, StudyData, build_report
@@ -32,10 +36,20 @@ __all__ = [
     "report",
 ]
 
-Answers = str | Path | Sequence[PairAnswer]
-"""A file of preferences (`pairs.tsv`, `topk.jsonl`, ...), or answers that `read_pairs` gave."""
+
+class Table(Protocol):
+    """What a pandas DataFrame of answers can do."""
+
+    def itertuples(self, *, index: bool) -> Iterable[Any]:
+        """Return the rows, with the names of the columns."""
+
+
+Answers = str | Path | Sequence[PairAnswer] | Table
+"""A file of preferences (`pairs.tsv`, `topk.jsonl`, ...), answers that `read_pairs` gave, or a
+pandas DataFrame of them."""
 Labels = str | Path | Mapping[str, Mapping[str, float]]
 """A file of TREC qrels, or the labels by query and document."""
+_FIELDS = tuple(each.name for each in fields(PairAnswer))
 
 
 def agreement(answers: Answers) -> Agreement:
@@ -44,7 +58,7 @@ def agreement(answers: Answers) -> Agreement:
     Parameters
     ----------
     answers
-        A file of preferences, or answers that `read_pairs` gave.
+        A file of preferences, answers that `read_pairs` gave, or a DataFrame of them.
 
     Returns
     -------
@@ -72,7 +86,7 @@ def consensus(
     Parameters
     ----------
     answers
-        A file of preferences, or answers that `read_pairs` gave.
+        A file of preferences, answers that `read_pairs` gave, or a DataFrame of them.
     k
         Length of the lists; all documents that anybody preferred if None.
     method
@@ -90,6 +104,10 @@ def consensus(
     >>> consensus([PairAnswer("q1", *each, who) for who in ("ansa", "bao") for each in said], k=2)
     {'q1': ['a', 'b']}
     """
+    if k is not None and k < 1:
+        raise BadData(f"k must be at least 1, not {k}")
+    if method is not None and method not in get_args(Method):
+        raise unknown_name("method", method, get_args(Method))
     study = _study(answers)
     tool = study.tools[0]
     preferences = study.preferences(tool)
@@ -110,7 +128,7 @@ def report(answers: Answers, options: Options | None = None) -> Report:
     Parameters
     ----------
     answers
-        A file of preferences, or answers that `read_pairs` gave.
+        A file of preferences, answers that `read_pairs` gave, or a DataFrame of them.
     options
         Resamples, seed and level of the intervals.
 
@@ -118,14 +136,21 @@ def report(answers: Answers, options: Options | None = None) -> Report:
     -------
     Report
         Figures by tool; ``topkapi.analysis.report.files.write_report`` writes it as a page.
+
+    Examples
+    --------
+    >>> from topkapi.analysis.data.exports import PairAnswer
+    >>> found = report([PairAnswer("q1", "a", "b", "a", who) for who in ("ansa", "bao")])
+    >>> found.study.assessors, found.tools[0].agreement.overall.value
+    (2, 1.0)
     """
     return build_report(_study(answers), options)
 
 
 def evaluate(
     truth: RankingData | Labels,
-    scores: FloatArray | str | Path | Run,
-    measures: Sequence[str] = ("ndcg@10", "map"),
+    scores: FloatArray | Sequence[float] | str | Path | Run,
+    measures: str | Sequence[str] = ("ndcg@10", "map"),
 ) -> dict[str, float]:
     """Score a model's predictions, or a TREC run, by any measures.
 
@@ -148,15 +173,16 @@ def evaluate(
     >>> evaluate({"q1": {"a": 2, "b": 0}}, {"q1": {"a": 0.3, "b": 0.7}}, ["ndcg@10", "p@1"])
     {'ndcg@10': 0.631, 'p@1': 0.0}
     """
+    measures = [measures] if isinstance(measures, str) else list(measures)
     if isinstance(truth, RankingData):
         if isinstance(scores, str | Path | dict):
             scores = run_scores(truth, _run(scores))
-        return evaluate_data(truth, scores, list(measures))
+        return evaluate_data(truth, np.asarray(scores, dtype=np.float64), measures)
     if not isinstance(scores, str | Path | dict):
         raise BadData("qrels need a run as scores: a file, or scores by query and document")
     run = _run(scores)
     data = data_of_judgments(_labels(truth), run)
-    return evaluate_data(data, run_scores(data, run), list(measures))
+    return evaluate_data(data, run_scores(data, run), measures)
 
 
 def _run(run: str | Path | Run) -> Run:
@@ -175,10 +201,23 @@ def _labels(labels: Labels) -> Mapping[str, Mapping[str, float]]:
 def _study(answers: Answers) -> StudyData:
     if isinstance(answers, str | Path):
         return read_preferences([answers])
-    if not answers:
+    listed = answers if isinstance(answers, Sequence) else _rows(answers)
+    rows = [_row(each) for each in listed]
+    if not rows:
         raise BadData("there are no answers")
-    rows = [
-        Row(each.query, each.a, each.b, ANSWER_CODES[each.preference], each.assessor)
-        for each in answers
-    ]
     return study_of(Parts(rows, [], read_log([]), {}), "answers", sides=True)
+
+
+def _rows(table: Table) -> Iterable[Any]:
+    return table.itertuples(index=False) if hasattr(table, "itertuples") else [table]
+
+
+def _row(answer: Any) -> Row:
+    try:
+        query, a, b, preference, assessor = (getattr(answer, name) for name in _FIELDS)
+    except AttributeError:
+        kind = type(answer).__name__
+        raise BadData(f"an answer is a PairAnswer with {', '.join(_FIELDS)}, not {kind}") from None
+    if preference not in ANSWER_CODES:
+        raise BadData(f"query {query}: the preference {preference!r} is not a, b or tie")
+    return Row(query, a, b, ANSWER_CODES[preference], assessor)

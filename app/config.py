@@ -57,22 +57,32 @@ class Settings(BaseSettings):
             settings_cls, init_settings, env_settings, dotenv_settings, file_secret_settings
         )
 
-    database_url: str = Field("sqlite:///topkapi.db", description="SQLite file or PostgreSQL.")
+    database_url: str = Field(
+        "sqlite:///topkapi.db",
+        description="SQLite file (created readable by its owner only), or "
+        "`postgresql://user:password@host/name`.",
+    )
     secret_file: Path = Field(
-        Path("topkapi.secret"), description="Signs cookies and links; created at the first start."
+        Path("topkapi.secret"),
+        description="Key that signs cookies and links; created at the first start, readable by its "
+        "owner only.",
     )
     host: str = Field("127.0.0.1", description="Address to listen on.")
     port: int = Field(8000, ge=0, le=65535, description="Port to listen on.")
     workers: int = Field(1, ge=1, le=256, description="Server processes.")
     secure_cookies: bool = Field(
-        False, description="Send cookies over https only; switch on behind an https proxy."
+        False, description="Send cookies over https only; turn on behind an https proxy."
     )
     public_url: str = Field(
         "",
-        description="Where people reach this server, such as https://labels.example; for links.",
+        description="Where people reach the server, such as `https://labels.example` or "
+        "`https://tools.example/labels`; invitation links begin with it. Without it, a link is "
+        "shown in full on the machine itself and as a path elsewhere, because the `Host` header of "
+        "a request can be forged.",
     )
     trusted_proxies: str = Field(
-        "127.0.0.1", description="Proxies whose X-Forwarded-* headers are trusted, comma-separated."
+        "127.0.0.1",
+        description="Proxies whose `X-Forwarded-*` headers are trusted, comma-separated.",
     )
     session_hours: int = Field(
         72, ge=1, le=24 * 90, description="How long a sign-in lasts without a visit."
@@ -84,23 +94,32 @@ class Settings(BaseSettings):
         240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
     )
     live_megabytes: int = Field(
-        64, ge=1, le=65536, description="Memory for cached judging sessions, per process."
+        64,
+        ge=1,
+        le=65536,
+        description="Memory for live sessions in each process; the least recently used are dropped "
+        "first.",
     )
     upload_dir: Path = Field(
-        Path("topkapi-uploads"), description="Folder for uploaded studies until they are imported."
+        Path("topkapi-uploads"),
+        description="Uploaded studies until they are imported; hosts that share a database must "
+        "share it.",
     )
     dask: str = Field(
-        "", description="Dask scheduler that background jobs compute on, such as tcp://host:8786."
+        "", description="Dask scheduler that background jobs compute on, such as `tcp://host:8786`."
     )
     model_endpoint: str = Field(
-        "", description="Endpoint of the model that administrators may let judge, for that key."
+        "",
+        description="Endpoint of the model that administrators may let judge from the page "
+        "*Machines*.",
     )
     model_key: SecretStr = Field(
-        SecretStr(""), description="Key of the endpoint whose model judges as a machine."
+        SecretStr(""), description="Key of the endpoint whose model judges as a machine assessor."
     )
     model_key_file: str = Field("", description="File with that key, instead of the key itself.")
     log_level: Literal["debug", "info", "warning", "error"] = Field(
-        "info", description="Lowest severity that is logged."
+        "info",
+        description="Lowest severity that is logged: `debug`, `info`, `warning` or `error`.",
     )
 
     @property
@@ -160,5 +179,9 @@ def _is_ours(name: str) -> bool:
 
 def _no_such(name: str, known: Sequence[str]) -> PydanticCustomError:
     near = get_close_matches(name, known, n=1)
-    hint = f"did you mean TOPKAPI_{near[0].upper()}?" if near else "README lists the settings"
+    hint = (
+        f"did you mean TOPKAPI_{near[0].upper()}?"
+        if near
+        else "the documentation lists the settings"
+    )
     return PydanticCustomError("unknown", "there is no such setting; {hint}", {"hint": hint})

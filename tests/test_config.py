@@ -46,7 +46,7 @@ def test_wrong_settings_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, 
     [
         ("TOPKAPI_SECURE_COOKIE", "did you mean TOPKAPI_SECURE_COOKIES"),
         ("topkapi_databse_url", "did you mean TOPKAPI_DATABASE_URL"),
-        ("TOPKAPI_COLOUR", "README lists the settings"),
+        ("TOPKAPI_COLOUR", "the documentation lists the settings"),
     ],
 )
 def test_a_name_that_is_no_setting_is_refused_wherever_it_is(

@@ -17,7 +17,8 @@ def anchors(page: Path) -> set[str]:
 
 def linked(page: Path) -> list[tuple[Path, str]]:
     """Return the file and the anchor of each relative link of a page."""
-    targets = [link for link in LINK.findall(prose(page)) if "://" not in link]
+    text = re.sub(r"`[^`\n]*`", "", prose(page))
+    targets = [link for link in LINK.findall(text) if "://" not in link]
     split = [target.partition("#") for target in targets]
     return [((page.parent / path) if path else page, anchor) for path, _, anchor in split]
 

@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 
 from topkapi.analysis.report.page.environment import stylesheet
-from topkapi.app.cli import COMMANDS
-from topkapi.app.config import Settings
 from topkapi.extras import EXTRAS
 
 ROOT = Path(__file__).parent.parent
@@ -21,7 +19,8 @@ TOP_LEVEL = {
     *("pyproject.toml", "README.md", "app", "templates", "static", "migrations", "analysis"),
     *("tests", "docker-compose.yml", "Makefile", "Dockerfile", ".dockerignore", "package.json"),
     *("package-lock.json", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", "bench", "docs", ".ci"),
-    *("requirements.lock", "requirements-dev.lock", ".gitignore", "src"),
+    *("requirements.lock", "requirements-dev.lock", ".gitignore", "src", "CITATION.cff"),
+    *("SECURITY.md", "CODE_OF_CONDUCT.md", ".github", "paper"),
 }
 
 
@@ -32,18 +31,9 @@ def tracked() -> list[str]:
     return done.stdout.splitlines()
 
 
-@pytest.mark.parametrize("name", list(Settings.model_fields))
-def test_every_setting_is_in_the_readme_with_its_default(name: str) -> None:
-    field = Settings.model_fields[name]
-    default = str(field.default).lower() if isinstance(field.default, bool) else str(field.default)
-    row = re.search(rf"^\| `TOPKAPI_{name.upper()}` \| (?:`([^`]*)` )?\|", README, re.MULTILINE)
-    assert row, f"TOPKAPI_{name.upper()} has no row in the README"
-    assert (row.group(1) or "") == default
-
-
-@pytest.mark.parametrize("name", list(COMMANDS))
-def test_every_command_is_in_the_readme(name: str) -> None:
-    assert f"`topkapi {name}" in README
+def test_the_readme_is_one_page_with_its_picture() -> None:
+    assert len(README.splitlines()) <= 60
+    assert "](docs/images/t1.png)" in README
 
 
 def test_the_readme_leads_to_files_that_are_there() -> None:
@@ -52,6 +42,23 @@ def test_the_readme_leads_to_files_that_are_there() -> None:
     assert links
     for link in links:
         assert (ROOT / link).exists(), link
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    version = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f"\n## {version}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_the_tables_of_the_paper_are_those_of_the_documentation() -> None:
+    paper = (ROOT / "paper/README.md").read_text()
+    docs = "".join((ROOT / "docs" / name).read_text() for name in ("results.md", "sorters.md"))
+    rows = re.findall(r"^\| (?!sorter|-| )(.+) \|$", paper, re.MULTILINE)
+    assert len(rows) > 20
+    for row in rows:
+        name, *cells = row.split(" | ")
+        found = [line.split(" | ") for line in docs.splitlines() if line.startswith(f"| {name} |")]
+        assert any(set(cells) <= {cell.strip(" |") for cell in line} for line in found), row
 
 
 def test_the_top_level_is_as_agreed() -> None:

@@ -3,11 +3,14 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from typing import Any
 
 import numpy as np
 
 from topkapi.analysis.data.spans import row_spans
 from topkapi.analysis.errors import BadData
+from topkapi.extras import MissingPackage
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
@@ -102,6 +105,59 @@ class RankingData:
             self.topk,
         )
 
+    @classmethod
+    def from_frame(cls, frame: Any, *, topk: int | None = None) -> "RankingData":
+        """Return the data of a table with the columns ``query`` and ``label``.
+
+        Parameters
+        ----------
+        frame
+            A pandas DataFrame; ``document`` is optional, and all other columns are features.
+        topk
+            k if labels are those of a top-k ground truth.
+
+        Returns
+        -------
+        RankingData
+            Queries in the order of their first rows, documents in that of the table.
+        """
+        _require_columns(frame, "query", "label")
+        queries, numbers = np.unique(np.asarray(frame["query"], dtype=str), return_inverse=True)
+        first = np.full(len(queries), len(frame))
+        np.minimum.at(first, numbers, np.arange(len(frame)))
+        rank = np.argsort(np.argsort(first))[numbers]
+        rows = np.argsort(rank, kind="stable")
+        names = [name for name in frame.columns if name not in ("query", "document", "label")]
+        features = [_column(frame, name) for name in names]
+        documents = frame["document"] if "document" in frame.columns else ()
+        return cls(
+            np.column_stack(features)[rows] if features else np.empty((len(frame), 0)),
+            _column(frame, "label")[rows],
+            np.concatenate([[0], np.cumsum(np.bincount(rank))]),
+            tuple(map(str, queries[np.argsort(first)])),
+            tuple(np.asarray(documents, dtype=str)[rows].tolist()) if len(documents) else (),
+            topk,
+        )
+
+    def to_frame(self) -> Any:
+        """Return a pandas DataFrame with query, document, label and features, a row per document.
+
+        Raises
+        ------
+        MissingPackage
+            If pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise MissingPackage("pandas is not installed: run pip install pandas") from None
+        table = {"query": np.array(self.query_ids)[self.queries]}
+        if self.document_ids:
+            table["document"] = np.array(self.document_ids)
+        table["label"] = self.labels
+        columns = enumerate(self.features.T, start=1)
+        return pandas.DataFrame({**table, **{f"feature {n}": each for n, each in columns}})
+
     def digest(self) -> str:
         """Return twelve hex digits of a hash over features, labels and query borders."""
         state = hashlib.sha256(f"{self.features.shape}{self.topk}".encode())
@@ -110,7 +166,29 @@ class RankingData:
         return state.hexdigest()[:12]
 
 
+def _column(frame: Any, name: str) -> FloatArray:
+    """Return a column of a table as numbers."""
+    try:
+        return np.asarray(frame[name], dtype=np.float64)
+    except (TypeError, ValueError):
+        raise BadData(f"the column {name!r} has values that are no numbers") from None
+
+
+def _require_columns(frame: Any, *names: str) -> None:
+    for name in names:
+        if name not in frame.columns:
+            near = get_close_matches(name, map(str, frame.columns), n=1)
+            hint = f"did you mean {near[0]!r}? " if near else ""
+            there = ", ".join(map(str, frame.columns))
+            raise BadData(f"no column {name!r}: {hint}There are {there}")
+
+
 def _check_shapes(data: RankingData) -> None:
+    for name in ("features", "labels", "offsets"):
+        given = getattr(data, name)
+        if not isinstance(given, np.ndarray):
+            kind = type(given).__name__
+            raise BadData(f"{name} must be a NumPy array, not {kind}: use numpy.asarray")
     if data.features.ndim != 2:
         raise BadData(f"features must be (rows, features), not {data.features.shape}: ragged rows?")
     if data.features.dtype not in (np.float32, np.float64):

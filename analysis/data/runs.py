@@ -20,7 +20,32 @@ Run = dict[str, dict[str, float]]
 
 
 def read_run(path: str | Path) -> Run:
-    """Read a TREC run, plain or gzip: query, Q0, document, rank, score, tag."""
+    r"""Read a TREC run, plain or gzip: query, Q0, document, rank, score, tag.
+
+    Parameters
+    ----------
+    path
+        The file; the rank is not read.
+
+    Returns
+    -------
+    dict[str, dict[str, float]]
+        Score by query and document.
+
+    Raises
+    ------
+    BadData
+        If a line cannot be used; the message names file and line.
+
+    Examples
+    --------
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile("w+") as file:
+    ...     _ = file.write("q1 Q0 d3 1 2.5 bm25\nq1 Q0 d7 2 1.5 bm25\n")
+    ...     file.flush()
+    ...     read_run(file.name)
+    {'q1': {'d3': 2.5, 'd7': 1.5}}
+    """
     run: Run = {}
     for line in run_lines(run_text(read_bytes(path), str(path)), str(path)):
         documents = run.setdefault(line.query, {})

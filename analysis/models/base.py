@@ -3,6 +3,8 @@
 import inspect
 import json
 from abc import ABC, abstractmethod
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
@@ -16,6 +18,19 @@ from topkapi.analysis.typing import FloatArray
 FORMAT = 1
 
 
+def _of_data(method: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(method)
+    def checked(self: object, data: RankingData, *others: Any, **named: Any) -> Any:
+        if not isinstance(data, RankingData):
+            raise BadData(
+                f"{type(self).__name__}.{method.__name__} takes RankingData, not "
+                f"{type(data).__name__}: make it with read_letor or RankingData.from_frame"
+            )
+        return method(self, data, *others, **named)
+
+    return checked
+
+
 class Ranker(ABC):
     """A model that orders the documents of a query by score, higher is better.
 
@@ -25,6 +40,12 @@ class Ranker(ABC):
 
     name: ClassVar[str]
     learned: ClassVar[tuple[str, ...]]
+
+    def __init_subclass__(cls) -> None:
+        """Let ``fit`` and ``predict`` of every model refuse what is no data."""
+        for name in ("fit", "predict"):
+            if name in vars(cls):
+                setattr(cls, name, _of_data(vars(cls)[name]))
 
     def __init__(self, **settings: Any) -> None:
         """Keep the settings; each model names its own."""

@@ -27,6 +27,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "data": "Write everything that is stored about a person, as JSON.",
     },
     "study": {
+        "new": "Write a small study into a new folder, to edit and import.",
         "import": "Import a study, or add new data to one of the same slug; all of it or nothing.",
         "list": "List the studies with their sizes and finished work.",
         "assign": "Assign work by rotation over assessors, or from a CSV file; all of it or "

@@ -190,3 +190,20 @@ def test_a_beir_folder_becomes_a_study_with_one_command(topkapi: Topkapi, tmp_pa
     assert (code, err) == (0, "")
     assert "scifact: imported 'SciFact'" in out
     assert "candidates from qrels/test.tsv (tsv)" in out
+
+
+def test_a_new_study_is_a_folder_to_edit_that_can_be_imported(topkapi: Topkapi) -> None:
+    code, out, _ = topkapi("study", "new", "Cut tulips")
+    assert code == 0
+    assert "topkapi study import cut-tulips" in out
+    assert topkapi("study", "import", "cut-tulips")[0] == 0
+    (listed,) = json.loads(topkapi("study", "list", "--json")[1])
+    assert (listed["slug"], listed["name"], listed["queries"]) == ("cut-tulips", "Cut tulips", 2)
+
+
+def test_a_new_study_replaces_no_file(topkapi: Topkapi, tmp_path: Path) -> None:
+    (tmp_path / "tulips").mkdir()
+    code, _, err = topkapi("study", "new", "tulips")
+    assert code == 1
+    assert "already exists" in err
+    assert list((tmp_path / "tulips").iterdir()) == []

@@ -34,7 +34,32 @@ def pair_lines(records: Iterable[PairAnswer]) -> Iterator[str]:
 
 
 def read_pairs(path: str | Path) -> list[PairAnswer]:
-    """Read ``pairs.tsv``, plain or gzip."""
+    r"""Read ``pairs.tsv``, plain or gzip.
+
+    Parameters
+    ----------
+    path
+        The file that ``topkapi export STUDY pairs.tsv`` writes.
+
+    Returns
+    -------
+    list[PairAnswer]
+        Answers in the order of the file; ``pandas.DataFrame(answers)`` makes a table of them.
+
+    Raises
+    ------
+    BadData
+        If a line cannot be used; the message names file and line.
+
+    Examples
+    --------
+    >>> from tempfile import NamedTemporaryFile
+    >>> with NamedTemporaryFile("w+") as file:
+    ...     _ = file.write("query\ta\tb\tpreference\tassessor\nq1\td3\td7\tb\tansa\n")
+    ...     file.flush()
+    ...     read_pairs(file.name)
+    [PairAnswer(query='q1', a='d3', b='d7', preference='b', assessor='ansa')]
+    """
     found = []
     for location, cells in read_tsv(path, HEADER):
         if cells[3] not in PREFERENCES:

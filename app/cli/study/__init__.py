@@ -1,7 +1,8 @@
-"""`topkapi study`: import and list studies; further commands are in `work`."""
+"""`topkapi study`: begin, import and list studies; further commands are in `work`."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -30,7 +31,10 @@ if TYPE_CHECKING or RUNNING:
         open_source,
         preview_study,
     )
+    from topkapi.app.services.importing.settings import slug_of
     from topkapi.app.services.studies.copy_import import is_copy, read_copy
+
+_STARTER = Path(__file__).parents[2] / "starter"
 
 
 def register(cli: typer.Typer) -> None:
@@ -38,6 +42,7 @@ def register(cli: typer.Typer) -> None:
     group = typer.Typer(
         help="Import studies, assign them, and show their progress.", rich_markup_mode=None
     )
+    group.command("new", epilog="Example: topkapi study new tulips")(new_command)
     group.command("import", epilog="Example: topkapi study import my-study.zip --dry-run")(
         import_command
     )
@@ -45,6 +50,25 @@ def register(cli: typer.Typer) -> None:
     work.register(group)
     administration.register(group)
     cli.add_typer(group, name="study")
+
+
+def new_command(
+    name: Annotated[str, typer.Argument(help="Name of the study; the folder is named after it.")],
+    as_json: AsJson = False,
+) -> None:
+    """Write a small study into a new folder, to edit and import."""
+    slug = slug_of(name)
+    folder = Path(slug)
+    if folder.exists():
+        raise Refused(f"{folder} already exists: choose another name, or remove it")
+    folder.mkdir()
+    for source in sorted(_STARTER.iterdir()):
+        text = source.read_text(encoding="utf-8")
+        text = text.replace('"NAME"', json.dumps(name, ensure_ascii=False)).replace("SLUG", slug)
+        (folder / source.name).write_text(text, encoding="utf-8")
+    lines = [f"a study with 2 queries is in {folder}: edit its files, then run"]
+    lines += [f"  topkapi study import {folder} --dry-run", f"  topkapi study import {folder}"]
+    say(as_json, {"folder": str(folder), "slug": slug}, "\n".join(lines))
 
 
 def import_command(

@@ -66,6 +66,7 @@ _TITLES_BY_CODE = {
     "training_required": "Training required",
     "rule_broken": "The rule of the rotation forbids this",
 }
+CODES = {413: "request_entity_too_large"}  # whose phrase differs between versions of Python
 _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
     405: "This address does not accept this kind of request.",
@@ -124,7 +125,7 @@ def show_http_error(request: Request, error: Exception) -> Response:
     status = error.status_code
     if isinstance(error.__cause__, RecursionError | ValueError) and status == 400:
         return show(request, 422, "invalid", "The body of the request is malformed.")
-    code = HTTPStatus(status).phrase.lower().replace(" ", "_")
+    code = CODES.get(status) or HTTPStatus(status).phrase.lower().replace(" ", "_")
     response = show(request, status, code, _DEFAULT_DETAIL.get(status, str(error.detail)))
     response.headers.update(error.headers or {})
     return response

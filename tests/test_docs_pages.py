@@ -1,0 +1,80 @@
+"""The commands and programs of tutorials and guides run, and print what the pages show."""
+
+import re
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from tests.documentation import DOCS, FENCE, Reader
+from tests.exporting import judge
+from topkapi.analysis.data import read_topk
+from topkapi.analysis.data.text_features import NAMES
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import Assignment
+
+
+@pytest.fixture
+def reader(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Reader:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("TOPKAPI_NEW_PASSWORD", "tulips-and-tiles-too")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    return Reader(capsys, monkeypatch)
+
+
+def judge_everything() -> None:
+    """Finish every assignment in the database of the current folder."""
+    engine = make_engine("sqlite:///topkapi.db")
+    with make_sessions(engine).write.begin() as session:
+        for assignment in session.scalars(select(Assignment)):
+            judge(session, assignment)
+    engine.dispose()
+
+
+def test_from_labels_to_models(reader: Reader, tmp_path: Path) -> None:
+    assert reader.follow("tutorial.md") >= 8
+    for name in ("qrels.txt", "consensus.jsonl", "run.txt", "model.json", "report/report.html"):
+        assert (tmp_path / name).stat().st_size > 0
+    for ending in ("txt", "csv", "md", "tex", "html", "jsonl"):
+        assert (tmp_path / "results" / f"compare-everyday-questions.{ending}").exists()
+
+
+def test_the_features_from_words_are_named() -> None:
+    lines = (DOCS / "tutorial.md").read_text(encoding="utf-8").splitlines()
+    assert [line[2:] for line in lines if line.startswith("- ")] == list(NAMES)
+
+
+def test_a_pilot_with_two_colleagues(reader: Reader, tmp_path: Path) -> None:
+    reader.served = judge_everything
+    assert reader.follow("pilot.md") >= 10
+    lists = read_topk(tmp_path / "topk.jsonl")
+    assert len(lists) == 4
+    assert all(each.complete and len(each.ranking) == 3 for each in lists)
+    assert (tmp_path / "report/report.html").exists()
+
+
+def test_answers_of_language_models(reader: Reader, tmp_path: Path) -> None:
+    page = (DOCS / "answers.md").read_text(encoding="utf-8")
+    (answers,) = [block for kind, block in FENCE.findall(page) if kind == "json"]
+    (tmp_path / "answers.jsonl").write_text(answers)
+    reader.follow("pilot.md")
+    reader.served = judge_everything
+    assert reader.follow("answers.md") >= 6
+    assert (tmp_path / "pairs.tsv").read_text().count("\n") > 4
+
+
+@pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
+def test_a_server_is_operated(
+    reader: Reader, empty_database_url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader.follow("pilot.md")
+    reader.monkeypatch.delenv("TOPKAPI_NEW_PASSWORD")
+    page = (DOCS / "operate.md").read_text(encoding="utf-8")
+    (address,) = re.findall(r"TOPKAPI_DATABASE_URL=postgresql:\S+", page)
+    reader.instead = {address: f"TOPKAPI_DATABASE_URL={empty_database_url}"}
+    assert reader.follow("operate.md") >= 8
+    reader.instead = {}
+    reader._run("topkapi study list", None)
+    capsys.readouterr()
