@@ -284,7 +284,7 @@ def _documented(name: str, value: Any) -> Iterator[str]:
     """Yield a function or class with its numpydoc sections."""
     found = NumpyDocString(inspect.getdoc(value) or "")
     yield f"### {name}"
-    yield f"```python\n{value.__name__}{_signature(value)}\n```"
+    yield f"```text\n{value.__name__}{_signature(value)}\n```"
     yield _code("\n".join([*found["Summary"], "", *found["Extended Summary"]]).strip())
     for section in ("Parameters", "Attributes", "Returns", "Raises"):
         if found[section]:

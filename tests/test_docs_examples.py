@@ -133,4 +133,4 @@ def test_the_walk_through_the_api_works_as_it_is_shown(sqlite_url: str, tmp_path
     assert done.returncode == 0, done.stdout + done.stderr
     answers = [json.loads(line) for line in done.stdout.splitlines() if line.startswith(("{", "["))]
     assert len(answers) == 6
-    assert answers[-1]["assigned"] == 1
+    assert answers[-1]["assigned"] == 2
