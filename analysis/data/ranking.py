@@ -10,7 +10,6 @@ import numpy as np
 
 from topkapi.analysis.data.spans import row_spans
 from topkapi.analysis.errors import BadData
-from topkapi.extras import MissingPackage
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
@@ -140,17 +139,9 @@ class RankingData:
         )
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with query, document, label and features, a row per document.
+        """Return a pandas DataFrame with query, document, label and features, a row per document."""
+        import pandas
 
-        Raises
-        ------
-        MissingPackage
-            If pandas is not installed.
-        """
-        try:
-            import pandas
-        except ImportError:
-            raise MissingPackage("pandas is not installed: run pip install pandas") from None
         table = {"query": np.array(self.query_ids)[self.queries]}
         if self.document_ids:
             table["document"] = np.array(self.document_ids)
