@@ -139,7 +139,7 @@ class RankingData:
         )
 
     def to_frame(self) -> Any:
-        """Return a pandas DataFrame with query, document, label and features, a row per document."""
+        """Return a pandas DataFrame: query, document, label and features, a row per document."""
         import pandas
 
         table = {"query": np.array(self.query_ids)[self.queries]}
