@@ -21,14 +21,21 @@ ROOT = Path(__file__).parent.parent
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the wheel of this checkout and unpack it like an installation."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel of this checkout."""
     if not (ROOT / "static" / "vendor" / "htmx.min.js").exists():
         pytest.skip("the browser assets are not there: run make setup")
-    out, site = tmp_path_factory.mktemp("dist"), tmp_path_factory.mktemp("site")
+    out = tmp_path_factory.mktemp("dist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
-    (wheel,) = out.glob("topkapi-*.whl")
+    (built,) = out.glob("topkapi-*.whl")
+    return built
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Unpack the wheel like an installation."""
+    site = tmp_path_factory.mktemp("site")
     with ZipFile(wheel) as archive:
         archive.extractall(site)
     return site
@@ -136,6 +143,7 @@ def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
         "static/css/app.css",
         "static/vendor/htmx.min.js",
         "migrations/env.py",
+        "docs/judging.md",
     ):
         assert (assets / name).is_file(), name
     assert list((assets / "migrations" / "versions").glob("*.py"))
@@ -211,3 +219,18 @@ def _serving(environment: dict[str, str], folder: Path) -> Iterator[str]:
     finally:
         process.terminate()
         process.wait(timeout=10)
+
+
+@pytest.mark.parametrize("runner", [["uvx", "--from"], ["pipx", "run", "--spec"]])
+def test_the_wheel_is_tried_without_an_installation(
+    wheel: Path, environment: dict[str, str], tmp_path: Path, runner: list[str]
+) -> None:
+    if shutil.which(runner[0]) is None:
+        pytest.skip(f"{runner[0]} is not installed")
+    environment.pop("PYTHONPATH")
+    command = [*runner, str(wheel), "topkapi", "demo", "--if-empty"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert "sign in on this machine" in done.stdout

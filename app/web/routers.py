@@ -14,6 +14,7 @@ from topkapi.app.web.crowds.api import router as crowd_api
 from topkapi.app.web.crowds.pages import router as crowd_pages
 from topkapi.app.web.flags.api import router as flags_api
 from topkapi.app.web.flags.pages import router as flags_pages
+from topkapi.app.web.help.pages import router as help_pages
 from topkapi.app.web.importing.api import router as importing_api
 from topkapi.app.web.importing.pages import router as importing_pages
 from topkapi.app.web.jobs.api import router as jobs_api
@@ -93,6 +94,7 @@ ROUTERS = (
     table_pages,
     importing_pages,
     audit_pages,
+    help_pages,
     people_api,
     importing_api,
     assignments_api,

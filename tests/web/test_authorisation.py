@@ -38,6 +38,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /sign-in": EVERYONE,
     "POST /sign-in": EVERYONE,
     "POST /sign-out": PEOPLE,
+    "GET /help/{path:path}": PEOPLE,
     "GET /keys": PEOPLE,
     "POST /keys": PEOPLE,
     "GET /": PEOPLE,

@@ -1,0 +1,79 @@
+"""The documentation is one click away on every page, and its links lead somewhere."""
+
+import re
+from urllib.parse import urljoin
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from tests.factories import make_user, sign_in
+from topkapi.app.db.engine import Sessions
+from topkapi.app.domain.enums import Role
+
+LINK = re.compile(r'(?:href|src)="([^"]+)"')
+
+
+@pytest.mark.parametrize(
+    ("role", "page", "first"),
+    [
+        (Role.ASSESSOR, "/queue", "judging.md"),
+        (Role.RESEARCHER, "/studies", "README.md"),
+        (Role.ADMIN, "/people", "README.md"),
+    ],
+)
+def test_the_header_leads_to_the_help(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role, page: str, first: str
+) -> None:
+    with sessions.write.begin() as session:
+        sign_in(app, client, make_user(session, role=role))
+    shown = client.get(page).text
+    assert re.search(rf'<a [^>]*href="[^"]*/help/{first}"[^>]*>Help</a>', shown)
+    assert client.get(f"/help/{first}").status_code == 200
+
+
+def test_links_and_pictures_of_the_help_lead_somewhere(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        sign_in(app, client, make_user(session))
+    texts: dict[str, str] = {}
+    waiting, lost = ["/help/README.md"], []
+    while waiting:
+        address = waiting.pop()
+        if address in texts:
+            continue
+        answer = client.get(address)
+        texts[address] = answer.text if address.endswith(".md") else ""
+        if answer.status_code != 200:
+            lost.append(address)
+        article = texts[address].partition("<article")[2]
+        found = [urljoin(address, link) for link in LINK.findall(article)]
+        waiting += [link.partition("#")[0] for link in found if link.startswith("/")]
+    assert lost == []
+    assert {"/help/judging.md", "/help/reference/commands.md", "/help/images/report.png"} <= set(
+        texts
+    )
+    anchors = {
+        urljoin(address, link)
+        for address, text in texts.items()
+        for link in LINK.findall(text.partition("<article")[2])
+        if "#" in link and not link.startswith("http")
+    }
+    missing = [
+        anchor
+        for anchor in sorted(anchors)
+        if f'id="{anchor.partition("#")[2]}"' not in texts[anchor.partition("#")[0]]
+    ]
+    assert missing == []
+
+
+@pytest.mark.parametrize(
+    "path", ["nothing.md", "../pyproject.toml", "conf.py", "%2e%2e/LICENSE", ""]
+)
+def test_only_pages_and_pictures_are_shown(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, path: str
+) -> None:
+    with sessions.write.begin() as session:
+        sign_in(app, client, make_user(session))
+    assert client.get(f"/help/{path}").status_code == 404
