@@ -233,6 +233,7 @@ SERVER_CODES = (
     ("`incomplete`", "400", "The request ended before its body was complete."),
     ("`busy`", "503", "Nothing was written; try again after `Retry-After` seconds."),
     ("`unexpected`", "500", "An internal error; the log of the server has it by request id."),
+    ("`missing_package`", "501", "The server lacks an optional package; `detail` names it."),
     ("`method_not_allowed`", "405", "The address does not accept this kind of request."),
     ("`request_timeout`", "408", "The body took too long to arrive."),
     (f"`{errors.CODES[413]}`", "413", "The body is too large."),

@@ -92,7 +92,7 @@ def test_wrong_kinds_of_values_are_answered_with_the_right_ones() -> None:
     odd = [PairAnswer("q1", "a", "b", "better", "ansa")]
     with pytest.raises(BadData, match=r"'better' is not a, b or tie"):
         topkapi.consensus(odd)
-    method: Any = "kemeny"
+    method: Any = "supervised-kemeni"
     answers = [PairAnswer("q1", "a", "b", "a", "ansa")]
     with pytest.raises(UnknownName, match=r"did you mean 'supervised-kemeny'"):
         topkapi.consensus(answers, method=method)
