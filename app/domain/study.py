@@ -106,6 +106,13 @@ class StudySettings:
         "Sorter `robust`: the people who are assigned a query make one list as a team; "
         "every round adds one person.",
     )
+    prior: str = setting(
+        "",
+        "Prior",
+        "Sorter `robust`: a feature of the candidates, or `grade`, whose values help to choose the "
+        "questions; the list follows from people's answers alone. Empty: none.",
+        high=300,
+    )
     grades: tuple[Grade, ...] = setting(
         tuple(Grade(name) for name in DEFAULT_GRADES),
         "Grades of T2",

@@ -162,3 +162,34 @@ def test_a_team_needs_the_robust_sorter() -> None:
     with pytest.raises(Invalid, match="robust") as refused:
         StudySettings(together=True)
     assert refused.value.field == "together"
+
+
+@pytest.mark.both
+def test_a_prior_is_the_feature_of_the_candidates_in_the_order_of_the_plan(
+    session: Session,
+) -> None:
+    study = make_study(session, queries=2, documents=4)
+    study.settings = StudySettings(k=2, sorter="robust", prior="bm25")
+    first, second = (query.id for query in queries_of(session, study))
+    user, other = people(session, 2)
+    with pytest.raises(Conflict, match="No candidate has the feature 'bm25'"):
+        assign(session, study, [share(user, first)])
+    statement = select(Candidate).where(Candidate.query_id == first).order_by(Candidate.position)
+    rows = session.scalars(statement).all()
+    for row, score in zip(rows, (1.5, -2, None, 4), strict=True):
+        row.features = {"length": 7.0} if score is None else {"bm25": score, "length": 9.0}
+        row.grade = row.position
+    session.flush()
+    scores = {
+        row.document_id: value for row, value in zip(rows, (1.5, -2, 3.5 / 3, 4), strict=True)
+    }
+    guided, free = (
+        Plan.from_json(row.plan)
+        for row in assign(session, study, [share(user, first), share(user, second)])
+    )
+    assert guided.guide == pytest.approx([scores[document] for document in guided.order])
+    assert free.guide == ()
+    study.settings = StudySettings(k=2, sorter="robust", prior="grade")
+    graded = Plan.from_json(assign(session, study, [share(other, first, number=1)])[0].plan)
+    positions = {row.document_id: float(row.position) for row in rows}
+    assert graded.guide == tuple(positions[document] for document in graded.order)

@@ -82,6 +82,7 @@ def test_every_setting_survives_its_form(client: httpx.Client, sessions: Session
         stop_at=0.95,
         pair_limit=2,
         goal="members",
+        prior="bm25",
         grades=(Grade("no", "useless: not at all"), Grade("yes")),
         idle_seconds=45,
         rest_minutes=30,

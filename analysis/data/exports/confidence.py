@@ -20,6 +20,9 @@ class ConfidenceList(InRound):
     nine in ten orders give it; pages with less than one chance in a thousand are left out.
     ``expected_kappa_ndcg`` and ``expected_overlap`` are the expected measures of ``ranking`` at
     ``k``: the mean and the ends of the central 90 % interval; empty in files of older versions.
+    If a ranker's scores helped to choose the questions, ``ranking`` follows from the answers alone;
+    the qualities and ``probable`` count the scores, and ``expected_without_prior`` is the expected
+    kappa-NDCG of ``ranking`` without them.
     """
 
     study: str
@@ -40,6 +43,7 @@ class ConfidenceList(InRound):
     high: Ranks
     expected_kappa_ndcg: Numbers = ()
     expected_overlap: Numbers = ()
+    expected_without_prior: Numbers = ()
 
 
 def confidence_lines(records: Iterable[ConfidenceList]) -> Iterator[str]:

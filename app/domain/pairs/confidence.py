@@ -38,6 +38,8 @@ class ListConfidence:
     estimated mean error of the assessor over random pairs, ``error_model`` the means and variances
     of the learned parameters. ``pages`` has the listed pages first, then all others whose
     probability of being in the top k is at least 0.001, by descending probability.
+    With a ranker's scores they count them, and ``without_prior`` is the expected kappa-NDCG of the
+    same list without.
 
     Confidence stored by version 1 of `robust` has no measures with intervals and no error model.
     """
@@ -51,10 +53,15 @@ class ListConfidence:
     kappa_ndcg: Expected | None = None
     overlap: Expected | None = None
     error_model: ErrorModel | None = None
+    without_prior: Expected | None = None
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values that `from_json` reads back."""
-        measured = {"kappa_ndcg": self.kappa_ndcg, "overlap": self.overlap}
+        measured = {
+            "kappa_ndcg": self.kappa_ndcg,
+            "overlap": self.overlap,
+            "without_prior": self.without_prior,
+        }
         return {
             "ranking": list(self.ranking),
             "quality": self.quality,
@@ -79,6 +86,7 @@ class ListConfidence:
             kappa_ndcg=_expected(stored.get("kappa_ndcg")),
             overlap=_expected(stored.get("overlap")),
             error_model=_error_model(stored.get("error_model")),
+            without_prior=_expected(stored.get("without_prior")),
         )
 
 

@@ -25,6 +25,9 @@ class Plan:
     which it ends early (kappa-NDCG, or overlap for the goal "members"), ``pair_limit`` the maximum
     number of times that a pair is asked.
 
+    ``guide`` has a ranker's score of each page in ``order``, or is empty. It helps to choose the
+    questions and has no part in the list.
+
     ``together``: all assignments with this plan are a team, whose answers make one list.
 
     An adjudication asks the ``pairs`` instead of sorting. After every ``attention_every`` sorting
@@ -51,6 +54,7 @@ class Plan:
     attention_every: int = 0
     gold: tuple[Pair, ...] = ()
     together: bool = False
+    guide: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         if not is_registered(self.sorter, self.sorter_version):
@@ -91,6 +95,8 @@ class Plan:
             )
         if self.goal not in list(Goal):
             raise Invalid(f"goal is {self.goal!r}; it can be {', '.join(Goal)}.", field="goal")
+        if self.guide and len(self.guide) != len(self.order):
+            raise Invalid("There must be a score for each document.", field="guide")
         if len(set(self.order)) != len(self.order):
             raise Invalid("A document appears twice in the order.", field="order")
 
@@ -118,10 +124,10 @@ class Plan:
 
         What is as in plans made before there was anything else is omitted.
         """
-        stored = {**asdict(self), "order": list(self.order)}
+        stored = {**asdict(self), "order": list(self.order), "guide": list(self.guide)}
         for name, pairs in (("pairs", self.pairs), ("gold", self.gold)):
             stored[name] = [list(pair) for pair in pairs]
-        for name in ("pairs", "gold", "attention_every", "together"):
+        for name in ("pairs", "gold", "attention_every", "together", "guide"):
             if not stored[name]:
                 del stored[name]
         if self.goal == Goal.ORDER:
@@ -135,4 +141,5 @@ class Plan:
         values = {name: value for name, value in stored.items() if name in known}
         for name in ("pairs", "gold"):
             values[name] = tuple((first, second) for first, second in stored.get(name, ()))
+        values["guide"] = tuple(stored.get("guide", ()))
         return cls(**{**values, "order": tuple(stored["order"])})

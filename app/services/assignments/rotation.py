@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from hashlib import blake2b
 from secrets import token_hex
+from statistics import fmean
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -24,6 +25,7 @@ from topkapi.app.domain.assignment.rotation import (
 )
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.sessions import asks_nothing
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.services import audit
@@ -196,6 +198,7 @@ def _prepared(
     pages = queries.candidates_of_study(session, study.id)
     compared = {work.query for work in wanted if work.tool is Tool.LISTS}
     gold = queries.gold_of_study(session, study.id) if settings.attention_every else {}
+    priors = _priors(session, study, settings) if settings.prior else {}
     lists = ListPlans(session, study, settings.list_rules, compared)
     people = queries.users_by_id(session, (work.assessor for work in wanted))
 
@@ -211,9 +214,28 @@ def _prepared(
         else:
             alone = replace(settings, together=False)
             made = stored_plan(alone, work.tool, documents, _seed(seed, work, origin))
-        return Prepared(made | ({"gold": gold[work.query]} if work.query in gold else {}), None)
+        if work.query in gold:
+            made["gold"] = gold[work.query]
+        if work.tool is Tool.PAIRS and work.query in priors:
+            known = priors[work.query]
+            usual = fmean(known.values())  # a page without a score is neither good nor bad
+            made["guide"] = [known.get(document, usual) for document in made["order"]]
+        return Prepared(made, None)
 
     return [plan(work) for work in wanted]
+
+
+def _priors(session: Session, study: Study, settings: StudySettings) -> dict[int, dict[int, float]]:
+    """Return a ranker's scores of the documents of each query; refuse a feature that none has."""
+    if not SORTERS[settings.sorter].sampled:
+        return {}
+    found = queries.prior_of_study(session, study.id, settings.prior)
+    if not found:
+        raise Conflict(
+            f"No candidate has the feature {settings.prior!r}, which the setting prior names. "
+            "Import candidates with it, or change the setting."
+        )
+    return found
 
 
 def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> None:

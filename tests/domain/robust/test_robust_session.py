@@ -1,6 +1,7 @@
 """Robust sessions: replay, undo, redo, removal, ties, resume, budgets, early ends, forks."""
 
 from collections import Counter
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -12,6 +13,7 @@ from tests.strategies import orders, seeds
 from topkapi.app.domain.errors import Invalid, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
+from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.list_confidence import confidence_in, confidence_of
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
@@ -24,8 +26,11 @@ REDO: Entry[Judgment] = Entry(EntryKind.REDO)
 
 @st.composite
 def robust_plans(draw: st.DrawFn) -> Plan:
+    order = draw(orders(8))
+    guide = tuple(map(float, range(len(order))))
     return Plan(
-        order=draw(orders(8)),
+        order=order,
+        guide=draw(st.sampled_from([(), (), guide])),
         k=draw(st.integers(1, 6)),
         sorter="robust",
         budget=draw(st.integers(1, 14)),
@@ -265,3 +270,32 @@ def test_settings_that_cannot_be_are_refused_by_name(field: str, value: float) -
     with pytest.raises(Invalid) as refused:
         StudySettings(sorter="robust", **{field: value})  # type: ignore[arg-type]
     assert refused.value.field == field
+
+
+def test_a_ranker_chooses_questions_and_the_list_follows_from_the_answers_alone() -> None:
+    worth = {item: float(-item) for item in range(30)}
+    alone = Plan(order=tuple(worth), k=4, sorter="robust", budget=25, seed="s")
+    plan = replace(alone, guide=tuple(worth.values()))
+    session, without = PairSession(plan), PairSession(alone)
+    answer_all(session, truthful(worth))
+    answer_all(without, truthful(worth))
+    near, usual = (
+        sum(item < 8 for each in one.effective for item in (each.left, each.right))
+        for one in (session, without)
+    )
+    assert near > usual + 10, "it asks about the pages that the ranker has at the top"
+    end = session.state
+    assert isinstance(end, Finished)
+    assert end.confidence is not None
+    ranking = confidence_of(alone, session.effective).ranking
+    assert end.result.ranking == ranking, "the ranker has no part in it"
+    assert (
+        end.confidence.without_prior == confidence_of(alone, session.effective, ranking).kappa_ndcg
+    )
+    assert end.confidence.kappa_ndcg != end.confidence.without_prior
+    assert ListConfidence.from_json(end.confidence.as_json()) == end.confidence
+
+
+def test_a_guide_has_a_score_for_each_document() -> None:
+    with pytest.raises(Invalid, match="score for each document"):
+        Plan(order=(1, 2, 3), k=1, sorter="robust", guide=(0.5,))

@@ -88,6 +88,20 @@ def gold_of_study(session: Session, study_id: int) -> dict[int, list[list[int]]]
     return found
 
 
+def prior_of_study(session: Session, study_id: int, name: str) -> dict[int, dict[int, float]]:
+    """Return, by query and document, the grades or the values of a feature of the candidates."""
+    value = Candidate.grade if name == "grade" else Candidate.features[name].as_float()
+    statement = (
+        select(Candidate.query_id, Candidate.document_id, value)
+        .join(Query, Query.id == Candidate.query_id)
+        .where(Query.study_id == study_id, value.is_not(None))
+    )
+    found: dict[int, dict[int, float]] = {}
+    for query_id, document_id, score in session.execute(statement):
+        found.setdefault(query_id, {})[document_id] = float(score)
+    return found
+
+
 def candidates_of_study(session: Session, study_id: int) -> dict[int, list[int]]:
     """Return the candidate documents of each query of the study, in order."""
     statement = (

@@ -23,7 +23,8 @@ from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 def rules_of(plan: Plan) -> Rules:
     """Return the rules of a plan."""
-    return Rules(plan.most_questions, plan.stop_at, plan.pair_limit, Goal(plan.goal))
+    rules = Rules(plan.most_questions, plan.stop_at, plan.pair_limit, Goal(plan.goal))
+    return replace(rules, guide=plan.guide or None)
 
 
 class RobustStrategy:
@@ -62,10 +63,23 @@ class RobustStrategy:
         return self._end(self.conclude())
 
     def _end(self, found: Conclusion) -> Done:
+        """Return the list that follows from people's answers alone, and how sure it is."""
         plan = self._plan
-        ranking = ranking_of(found, plan.order, self._latest_preferences())
+        people = self._without_guide() if plan.guide else found
+        ranking = ranking_of(people, plan.order, self._latest_preferences())
         listed = [item for items in ranking for item in items][: plan.k]
-        return Done(ranking, confidence_from(found, plan, self._answers, listed))
+        confidence = confidence_from(found, plan, self._answers, listed)
+        if plan.guide:
+            alone = confidence_from(people, plan, self._answers, listed).kappa_ndcg
+            confidence = replace(confidence, without_prior=alone)
+        return Done(ranking, confidence)
+
+    def _without_guide(self) -> Conclusion:
+        """Return what the same answers say without a ranker's scores."""
+        twin = copy(self)
+        twin._rules = replace(self._rules, guide=None)
+        twin._sorter, twin._applied = None, 0
+        return twin.conclude()
 
     def conclude(self) -> Conclusion:
         """Return the most probable list and the confidence in it, by index, not item."""

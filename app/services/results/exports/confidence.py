@@ -66,6 +66,7 @@ def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Co
         high=tuple(page.high for page in estimate.pages),
         expected_kappa_ndcg=_triple(estimate.kappa_ndcg),
         expected_overlap=_triple(estimate.overlap),
+        expected_without_prior=_triple(estimate.without_prior),
     )
 
 
