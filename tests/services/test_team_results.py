@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import select
 
 from tests.services.test_teams import Member, make_team
+from topkapi.analysis.report.page import render_page
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain.pairs.answers import Answer
@@ -71,6 +72,9 @@ def test_nobody_agrees_with_themselves(sessions: Sessions) -> None:
         report = make_report(StudySource(session, slug), confidence=True)
     assert report.confidence is not None
     assert len(report.confidence.lists) == 1
+    assert [each.answers for each in report.confidence.members or ()] == [5, 4]
+    page = render_page(report)
+    assert "How members of teams err" in page
 
 
 def test_the_page_of_the_query_shows_the_team_once_with_the_answers_of_all(

@@ -18,6 +18,14 @@ EXPLANATIONS = {
         "kappa-NDCG of the assessor's list over the posterior; the next column has that of the "
         "most probable list.",
     ),
+    "members": Explanation(
+        "Members of teams",
+        "Learned from the answers of all members together, with 90 % intervals: the share of "
+        "answers that have nothing to do with the pages; how far apart pages must be, in standard "
+        "deviations of their scores, before they are rarely confused; how close they are when "
+        "called equal; and the share of lapses for the left page. Marked as random: an error rate "
+        "of one third or more after 30 answers.",
+    ),
     "overall": Explanation(
         "Agreement",
         "Every unordered pair of pages of a query counts once per two assessors who both judged "

@@ -132,11 +132,26 @@ class MeanConfidence:
 
 
 @dataclass(frozen=True, slots=True)
+class MemberErrors:
+    """How a member of teams errs, with 90 % intervals, as in ``reliability.jsonl``."""
+
+    assessor: str
+    answers: int
+    error_rate: float
+    random: bool
+    lapse: tuple[float, ...]
+    width: tuple[float, ...]
+    tie_width: tuple[float, ...]
+    side: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class ConfidenceSection:
-    """Confidence in every finished list, and its mean by assessor."""
+    """Confidence in every finished list, and its mean by assessor; the errors of team members."""
 
     lists: tuple[ConfidenceRow, ...]
     people: tuple[MeanConfidence, ...]
+    members: tuple[MemberErrors, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)

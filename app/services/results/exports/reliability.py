@@ -10,25 +10,28 @@ from topkapi.app.services.results.exports.source import StudySource
 
 def reliability(source: StudySource) -> Iterator[str]:
     """Return the lines of `reliability.jsonl`."""
-    return reliability_lines(reliability_records(source))
+    return reliability_lines(record for _, record in reliability_records(source))
 
 
-def reliability_records(source: StudySource) -> Iterator[MemberReliability]:
-    """Yield the members of teams in the order of assessors."""
+def reliability_records(source: StudySource) -> Iterator[tuple[int, MemberReliability]]:
+    """Yield the members of teams with their user ids, in the order of assessors."""
     found = reliabilities(source.session, source.study.id)
     for user_id in sorted(found, key=source.assessors.position):
         member = found[user_id]
         if source.only in (None, user_id):
-            yield MemberReliability(
-                study=source.study.slug,
-                assessor=source.assessors.name(user_id),
-                answers=member.answers,
-                error_rate=member.error_rate,
-                random=member.is_random,
-                lapse=_triple(member.lapse),
-                width=_triple(member.width),
-                tie_width=_triple(member.tie_width),
-                side=_triple(member.side),
+            yield (
+                user_id,
+                MemberReliability(
+                    study=source.study.slug,
+                    assessor=source.assessors.name(user_id),
+                    answers=member.answers,
+                    error_rate=member.error_rate,
+                    random=member.is_random,
+                    lapse=_triple(member.lapse),
+                    width=_triple(member.width),
+                    tie_width=_triple(member.tie_width),
+                    side=_triple(member.side),
+                ),
             )
 
 

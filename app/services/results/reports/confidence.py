@@ -5,9 +5,15 @@ from dataclasses import replace
 from statistics import fmean
 
 from topkapi.analysis.data.exports import ConfidenceList
-from topkapi.analysis.report.schema import ConfidenceRow, ConfidenceSection, MeanConfidence
+from topkapi.analysis.report.schema import (
+    ConfidenceRow,
+    ConfidenceSection,
+    MeanConfidence,
+    MemberErrors,
+)
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
+from topkapi.app.services.results.exports.reliability import reliability_records
 from topkapi.app.services.results.exports.source import TEAM
 from topkapi.app.services.results.reports.stored import StoredConfidence
 
@@ -18,12 +24,11 @@ def confidence_section(source: StudySource, people: Mapping[int, str] | None) ->
     For sorters other than `robust` the posterior is computed here: a third of a second per session
     of 140 answers.
     """
-    return _section(
-        [
-            list_confidence(record, _named(source, people, work.user_ids))
-            for work, record in confidence_records(source)
-        ]
-    )
+    lists = [
+        list_confidence(record, _named(source, people, work.user_ids))
+        for work, record in confidence_records(source)
+    ]
+    return _section(lists, _members(source, people))
 
 
 def stored_section(
@@ -38,7 +43,8 @@ def stored_section(
     queries = {name: at for at, name in enumerate(dict.fromkeys(row.query for _, row in rows))}
     positions = source.assessors.position
     rows.sort(key=lambda each: (queries[each[1].query], positions(each[0][0]), each[1].round))
-    return _section([replace(row, assessor=_named(source, people, ids)) for ids, row in rows])
+    lists = [replace(row, assessor=_named(source, people, ids)) for ids, row in rows]
+    return _section(lists, _members(source, people))
 
 
 def _named(source: StudySource, people: Mapping[int, str] | None, ids: Sequence[int]) -> str:
@@ -65,9 +71,31 @@ def list_confidence(record: ConfidenceList, assessor: str) -> ConfidenceRow:
     )
 
 
-def _section(lists: Sequence[ConfidenceRow]) -> ConfidenceSection:
+def _members(
+    source: StudySource, people: Mapping[int, str] | None
+) -> tuple[MemberErrors, ...] | None:
+    """Return how the members of teams err; None in a study without teams."""
+    found = [
+        MemberErrors(
+            assessor=_named(source, people, [user_id]),
+            answers=record.answers,
+            error_rate=record.error_rate,
+            random=record.random,
+            lapse=record.lapse,
+            width=record.width,
+            tie_width=record.tie_width,
+            side=record.side,
+        )
+        for user_id, record in reliability_records(source)
+    ]
+    return tuple(found) or None
+
+
+def _section(
+    lists: Sequence[ConfidenceRow], members: tuple[MemberErrors, ...] | None
+) -> ConfidenceSection:
     names = sorted({row.assessor for row in lists})
-    return ConfidenceSection(tuple(lists), tuple(_mean(name, lists) for name in names))
+    return ConfidenceSection(tuple(lists), tuple(_mean(name, lists) for name in names), members)
 
 
 def _mean(name: str, lists: Sequence[ConfidenceRow]) -> MeanConfidence:
