@@ -27,6 +27,7 @@ from topkapi.app.secret import load_secret
 from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.web.common.cookies import Cookies
 
+TEAM: dict[str, Any] = {"sorter": "robust", "together": True, "seed": "team", "budget": 60}
 STUDY = "judged"
 RECOVERY_SECONDS = 60.0  # a server that accepts nothing for longer has not recovered
 
@@ -93,15 +94,17 @@ def run(
 
 
 def _jobs(sessions: Sessions, plan: Plan) -> list[list[Job]]:
-    """Create the assignments of each person, in working order."""
+    """Create the assignments of each person, in working order; one query is a team's."""
     with sessions.write.begin() as session:
-        study = make_study(session, slug=STUDY, queries=plan.queries, documents=plan.documents)
-        queries = queries_of(session, study)
+        study = make_study(session, slug=STUDY, queries=plan.queries + 1, documents=plan.documents)
+        shared, *queries = queries_of(session, study)
         users = [make_user(session) for _ in range(plan.people)]
-        return [
-            [make_job(session, query=query, user=user, k=20, seed=user.email) for query in queries]
-            for user in users
-        ]
+        jobs = []
+        for number, user in enumerate(users):
+            own = [make_job(session, query=q, user=user, k=20, seed=user.email) for q in queries]
+            team = make_job(session, query=shared, user=user, **TEAM)
+            jobs.append([team, *own] if number % 2 == 0 else [*own, team])
+        return jobs
 
 
 async def _run(

@@ -116,7 +116,7 @@ def _replay(session: Session, record: Record, verdict: Verdict) -> None:
         return
     names = [now.documents[number].name for number in now.state.shown]
     seen = record.shown.get(now.position)
-    if seen and tuple(names) not in seen:
+    if seen and now.is_stored and tuple(names) not in seen:
         verdict.unreplayable.append(
             f"assignment {record.assignment_id}: the log leads to {names}, the server showed {seen}"
         )
