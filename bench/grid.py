@@ -4,7 +4,7 @@ python -m bench.grid --runs 200                     all sizes, at 5, 10 and 20 %
 python -m bench.grid --runs 40 --sizes 50x5,50x10   only some sizes
 python -m bench.grid --errors normal                errors between close documents
 
-Every other sorter of `topkapi simulate --frontier` is a point: questions, kappa-NDCG and overlap.
+Every other sorter of `topkapi simulate frontier` is a point: questions, kappa-NDCG and overlap.
 For each measure, dominated points, whose quality another reaches with no more questions, are
 skipped. At each other point `robust` is evaluated after as many questions, with the goal "order"
 for kappa-NDCG and "members" for overlap; a line shows its smallest lead, over which sorter, and two

@@ -48,7 +48,7 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; print errors as one line on standard error; exit with 0 only on success."""
-    chosen = _or_help(list(sys.argv[1:] if arguments is None else arguments))
+    chosen = _or_help(_in_full(list(sys.argv[1:] if arguments is None else arguments)))
     try:
         with _ended_by_interrupt():
             command = _build(_completed() or chosen)
@@ -63,6 +63,23 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(line, file=sys.stderr)  # noqa: T201 (the last resort, without Typer)
         code = failure.exit_code
     sys.exit(code or 0)
+
+
+def _in_full(arguments: list[str]) -> list[str]:
+    """Name the command of `simulate` where options follow at once; it had options of these names.
+
+    `simulate --votes FILE` is `simulate votes FILE`.
+    """
+    if arguments[:1] != ["simulate"] or (arguments[1:2] and not arguments[1].startswith("-")):
+        return arguments
+    words: list[str] = []
+    for each in arguments[1:]:
+        words += each.split("=", 1) if each.startswith(("--votes=", "--frontier=")) else [each]
+    for name in ("votes", "frontier"):
+        if f"--{name}" in words[:-1]:
+            at = words.index(f"--{name}")
+            return ["simulate", name, words[at + 1], *words[:at], *words[at + 2 :]]
+    return ["simulate", *([] if HELP in arguments else ["sessions"]), *arguments[1:]]
 
 
 def _or_help(arguments: list[str]) -> list[str]:

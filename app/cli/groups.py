@@ -56,6 +56,11 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "remove": "Remove the run of a system.",
         "scores": "Score all systems on people's labels, and compare them with a baseline.",
     },
+    "simulate": {
+        "sessions": "Simulate sessions: questions asked, and quality of the resulting list.",
+        "votes": "Replay real votes: gold comes from the votes that do not answer.",
+        "frontier": "Plot quality against questions, for all sorters and both goals of robust.",
+    },
     "rank": {
         "train": "Train a model, tuning its settings if validation data is given.",
         "score": "Score a model, or another system's TREC run, by any measures.",

@@ -1,14 +1,15 @@
-"""`topkapi simulate`: questions and quality of a sorter, from simulated sessions."""
+"""`topkapi simulate`: questions and quality of sorters, by error models or real votes."""
 
 from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
+from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,75 +31,74 @@ REPEATS = 6  # how often a sampling sorter may ask a pair with independent error
 FRONTIER_RATES = "0.05,0.1,0.2"
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(
-        epilog="Example: topkapi simulate --n 50 --k 10 --sorter heap --error 0.1 --runs 1000"
-    )(simulate)
+_PEOPLE = frozenset({"error", "error_model", "persistent", "ties", "random_people"})
+_PEOPLE |= {"prior", "queries"}  # of simulated people; votes are of real ones
+_ONE_SORTER = frozenset({"sorter", "goal", "budget", "stop_at"})  # the frontier shows them all
 
 
-def simulate(
+@dataclass(frozen=True)
+class Options:
+    """Options that several of the commands have."""
+
     n: Annotated[
         int | None,
-        typer.Option(
-            min=0, max=1000, help="Documents per query.", show_default="50; with --votes all"
-        ),
-    ] = None,
-    k: Annotated[int, typer.Option(min=1, help="Length of the list.")] = 10,
+        typer.Option(min=0, max=1000, help="Documents per query.", show_default="50; of votes all"),
+    ] = None
+    k: Annotated[int, typer.Option(min=1, help="Length of the list.")] = 10
     sorter: Annotated[
         str,
         typer.Option(
             help=f"{', '.join(SORTERS)}, or all; several comma-separated. robust takes minutes."
         ),
-    ] = "heap",
+    ] = "heap"
     runs: Annotated[
         int, typer.Option(min=1, help="Simulated sessions per sorter and error rate.")
-    ] = 1000,
+    ] = 1000
     error: Annotated[
         str | None,
         typer.Option(
             help="Error rate of the assessor, 0 to 1; several comma-separated.",
-            show_default=f"0; with --frontier {FRONTIER_RATES}",
+            show_default=f"0; of the frontier {FRONTIER_RATES}",
         ),
-    ] = None,
+    ] = None
     error_model: Annotated[
         Errors,
         typer.Option(
             help="uniform: equal for all pairs; even, normal: rarer with the distance of evenly or "
             "normally spaced pages; mixed: lapses and even. bt is another name of even."
         ),
-    ] = Errors.UNIFORM,
+    ] = Errors.UNIFORM
     persistent: Annotated[
         bool,
         typer.Option("--persistent", help="The assessor repeats the same error when asked again."),
-    ] = False,
+    ] = False
     ties: Annotated[
         int, typer.Option(min=0, help="Number of grades within which pages tie; 0: a strict order.")
-    ] = 0,
+    ] = 0
     ask_again: Annotated[
         bool, typer.Option("--ask-again", help="Ask a pair as often as the sorter requests it.")
-    ] = False,
+    ] = False
     infer: Annotated[
         bool,
         typer.Option("--infer-transitive", help="Do not ask questions whose answers are implied."),
-    ] = False,
-    recheck: Annotated[int, typer.Option(min=0, help="Passes over adjacent winners.")] = 0,
+    ] = False
+    recheck: Annotated[int, typer.Option(min=0, help="Passes over adjacent winners.")] = 0
     best_of: Annotated[
         int, typer.Option(min=1, help="Ask each pair until one side has a majority of N.")
-    ] = 1,
+    ] = 1
     budget: Annotated[
         int | None,
         typer.Option(
             min=1, help="Question budget of robust.", show_default="what heap expects to ask"
         ),
-    ] = None,
+    ] = None
     stop_at: Annotated[
         float | None,
         typer.Option(help="Stop robust early at this expected kappa-NDCG, or overlap."),
-    ] = None,
+    ] = None
     goal: Annotated[
         Goal, typer.Option(help="What robust asks for: the order of the top k, or its members.")
-    ] = Goal.ORDER,
+    ] = Goal.ORDER
     pair_limit: Annotated[
         int | None,
         typer.Option(
@@ -106,101 +106,145 @@ def simulate(
             help="How often robust may ask a pair.",
             show_default=f"1 with --persistent, as in a study, else {REPEATS}",
         ),
-    ] = None,
-    votes: Annotated[
-        Path | None,
-        typer.Option(
-            help="Replay real votes: a file of preferences that `report --from` reads. Gold comes "
-            "from the votes that do not answer."
-        ),
-    ] = None,
-    one_assessor: Annotated[
-        bool,
-        typer.Option(
-            "--one-assessor", help="With --votes: one person answers, gold is from the others."
-        ),
-    ] = False,
+    ] = None
     team: Annotated[
         int, typer.Option(min=1, max=50, help="People who are asked in turn about one list.")
-    ] = 1,
+    ] = 1
     random_people: Annotated[
         int, typer.Option(min=0, help="How many of them answer at random.")
-    ] = 0,
+    ] = 0
     prior: Annotated[
         float | None,
         typer.Option(
             min=-0.99, max=0.99, help="A ranker's scores, of this correlation with the true worths."
         ),
-    ] = None,
+    ] = None
     queries: Annotated[
         int,
         typer.Option(
             min=0, help="Queries that people finish first; their errors are learned from them."
         ),
-    ] = 0,
-    frontier: Annotated[
-        Path | None,
-        typer.Option(
-            help="Plot quality against questions, for all sorters and both goals of robust, to "
-            "OUT.png, .svg, .csv."
-        ),
-    ] = None,
+    ] = 0
     processes: Annotated[
         int | None, typer.Option(min=1, help="Number of parallel processes.", show_default="cores")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed for truths and errors.")] = 1,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False,
-) -> None:
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed for truths and errors.")] = 1
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")] = False
+
+    def setting(self, votes: Votes | None = None) -> Setting:
+        """Return what is simulated, with any sorter and without errors."""
+        if self.random_people > self.team:
+            many = f"{self.random_people} of a team of {self.team}"
+            raise Refused(f"--random-people: {many} are too many")
+        once = self.persistent or (votes is not None and votes.one_assessor)
+        plan = Plan(
+            order=tuple(range(50 if self.n is None else self.n)),
+            k=self.k,
+            reuse_answers=not self.ask_again,
+            infer_transitive=self.infer,
+            recheck=self.recheck,
+            best_of=self.best_of,
+            budget=self.budget,
+            stop_at=self.stop_at,
+            pair_limit=self.pair_limit or (1 if once else REPEATS),
+            goal=self.goal.value,
+        )
+        return Setting(
+            plan,
+            error=0.0,
+            ties=self.ties,
+            runs=self.runs,
+            seed=self.seed,
+            errors=self.error_model,
+            persistent=self.persistent,
+            votes=votes,
+            company=Company(self.team, self.random_people, self.prior, self.queries),
+        )
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the group to the command line."""
+    summary = "Simulate sessions: questions and quality of each sorter."
+    group = typer.Typer(help=summary, rich_markup_mode=None)
+    example = "Example: topkapi simulate"
+    group.command(
+        "sessions",
+        epilog=f"{example} sessions --n 50 --k 10 --sorter heap --error 0.1 --runs 1000",
+    )(_with_options(sessions))
+    group.command(
+        "votes", epilog=f"{example} votes pairs.tsv --k 5 --budget 90 --sorter heap,robust"
+    )(_with_options(votes, without=_PEOPLE))
+    group.command(
+        "frontier", epilog=f"{example} frontier front.png --error-model mixed --runs 100"
+    )(_with_options(frontier, without=_ONE_SORTER))
+    cli.add_typer(group, name="simulate")
+
+
+def _with_options(
+    command: Callable[..., None], without: Collection[str] = ()
+) -> Callable[..., None]:
+    """Return a command with its own parameters and, in place of the last, the shared options."""
+    *own, _ = signature(command, eval_str=True).parameters.values()
+    shared = signature(Options, eval_str=True).parameters.values()
+
+    def run(**given: Any) -> None:
+        mine = {each.name: given.pop(each.name) for each in own}
+        command(**mine, options=Options(**given))
+
+    run.__doc__ = command.__doc__
+    options = (each for each in shared if each.name not in without)
+    run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined]
+    return run
+
+
+def sessions(options: Options) -> None:
     """Simulate sessions: questions asked, and quality of the resulting list.
 
     The kappa-NDCG at k compares the list with the true one (Niu et al. 2012, equation 2); overlap
-    is the share of the true top k that the list contains.
+    is the share of the true top k that the list contains. `topkapi simulate` without the name of a
+    command does the same.
     """
-    base = Setting(
-        Plan(
-            order=tuple(range(50 if n is None else n)),
-            k=k,
-            reuse_answers=not ask_again,
-            infer_transitive=infer,
-            recheck=recheck,
-            best_of=best_of,
-            budget=budget,
-            stop_at=stop_at,
-            pair_limit=pair_limit or (1 if persistent or one_assessor else REPEATS),
-            goal=goal.value,
-        ),
-        error=0.0,
-        ties=ties,
-        runs=runs,
-        seed=seed,
-        errors=error_model,
-        persistent=persistent,
-        votes=None if votes is None else read_elections(votes, n, one_assessor, team),
-        company=Company(team, random_people, prior, queries),
-    )
-    if random_people > team:
-        raise Refused(f"--random-people: {random_people} of a team of {team} are too many")
-    if votes is not None and (random_people or queries or prior is not None):
-        raise Refused("--votes: --random-people, --prior and --queries need simulated people")
-    if one_assessor and team > 1:
+    _simulate(options, options.setting())
+
+
+def votes(
+    file: Annotated[Path, typer.Argument(help="A file of preferences that `report --from` reads.")],
+    one_assessor: Annotated[
+        bool, typer.Option("--one-assessor", help="One person answers, gold is from the others.")
+    ] = False,
+    *,
+    options: Options,
+) -> None:
+    """Replay real votes: gold comes from the votes that do not answer."""
+    if one_assessor and options.team > 1:
         raise Refused("--one-assessor: one person is no --team")
-    if one_assessor and votes is None:
-        raise Refused("--one-assessor needs --votes")
-    if frontier is not None:
-        if votes is not None:
-            raise Refused("--frontier simulates error models; give it without --votes")
-        _frontier(base, _rates(error or FRONTIER_RATES, error_model), frontier, processes, as_json)
-        return
+    found = read_elections(file, options.n, one_assessor, options.team)
+    _simulate(options, options.setting(found))
+
+
+def frontier(
+    out: Annotated[Path, typer.Argument(help="Files to write: OUT.png, .svg and .csv.")],
+    *,
+    options: Options,
+) -> None:
+    """Plot quality against questions, for all sorters and both goals of robust."""
+    rates = _rates(options.error or FRONTIER_RATES, options.error_model)
+    _frontier(options.setting(), rates, out, options.processes, options.as_json)
+
+
+def _simulate(options: Options, base: Setting) -> None:
+    """Simulate each sorter at each error rate, and print the figures."""
     settings = [
         replace(base, plan=replace(base.plan, sorter=name), error=rate)
-        for name in _sorters(sorter)
-        for rate in _rates(error or "0", error_model)
+        for name in _sorters(options.sorter)
+        for rate in _rates(options.error or "0", options.error_model)
     ]
     with show_progress(sum(each.runs for each in settings), _work(settings)) as on_runs:
         results = [
-            (each, summarise(each, on_runs=on_runs, processes=processes)) for each in settings
+            (each, summarise(each, on_runs=on_runs, processes=options.processes))
+            for each in settings
         ]
-    if as_json:
+    if options.as_json:
         rows = [_row(setting, summary) for setting, summary in results]
         typer.echo(json.dumps(rows[0] if len(rows) == 1 else rows))
     else:
@@ -234,9 +278,9 @@ def _frontier(
 
     stem = out.with_suffix("") if out.suffix in (".png", ".svg", ".csv") else out
     if not stem.parent.is_dir():
-        raise Refused(f"--frontier: the folder {stem.parent} does not exist")
+        raise Refused(f"OUT: the folder {stem.parent} does not exist")
     if len(base.plan.order) < 2:
-        raise Refused("--frontier: needs two documents or more; give a larger --n")
+        raise Refused("frontier needs two documents or more; give a larger --n")
     one_curve = _work([replace(base, plan=replace(base.plan, sorter="robust"))])
     work = one_curve * len(CURVES) * len(rates)
     with show_progress(steps(base, rates), work) as on_runs:

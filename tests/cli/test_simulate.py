@@ -74,7 +74,7 @@ def test_the_frontier_is_drawn_and_tabled(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     with pytest.raises(SystemExit) as end:
-        main(("simulate", *SMALL, "--error", "0,0.2", "--frontier", str(tmp_path / "front.png")))
+        main(("simulate", "frontier", str(tmp_path / "front.png"), *SMALL, "--error", "0,0.2"))
     assert end.value.code == 0
     assert "front.svg" in capsys.readouterr().out
     assert (tmp_path / "front.png").read_bytes().startswith(b"\x89PNG")
@@ -131,7 +131,7 @@ def test_real_votes_answer_and_the_others_are_the_truth(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     votes = write_votes(tmp_path / "pairs.tsv")
-    base = ("simulate", "--k", "3", "--runs", "9", "--processes", "1", "--json", "--votes", votes)
+    base = ("simulate", "votes", votes, "--k", "3", "--runs", "9", "--processes", "1", "--json")
     with pytest.raises(SystemExit):
         main((*base, "--one-assessor", "--sorter", "insertion"))
     found = json.loads(capsys.readouterr().out)
@@ -222,7 +222,7 @@ def test_a_table_of_votes_shows_standard_errors_and_the_ceiling(
     [
         (("--team", "2", "--random-people", "3"), "3 of a team of 2 are too many"),
         (("--votes", "VOTES", "--team", "3"), "nobody is left for the gold"),
-        (("--votes", "VOTES", "--prior", "0.5"), "need simulated people"),
+        (("--votes", "VOTES", "--prior", "0.5"), "No such option: --prior"),
         (("--votes", "VOTES", "--one-assessor", "--team", "2"), "one person is no --team"),
     ],
 )
@@ -233,3 +233,20 @@ def test_teams_that_cannot_be_simulated_are_refused(
     given = [votes if each == "VOTES" else each for each in arguments]
     error = refused(capsys, *given)
     assert message in " ".join(error.split())
+
+
+def test_options_name_the_command_as_they_did(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    votes = write_votes(tmp_path / "pairs.tsv")
+    few = ("--k", "3", "--runs", "3", "--processes", "1", "--json")
+    outputs = []
+    for words in (("votes", votes, *few), (*few, "--votes", votes), (f"--votes={votes}", *few)):
+        with pytest.raises(SystemExit) as end:
+            main(("simulate", *words))
+        assert end.value.code == 0
+        outputs.append(capsys.readouterr().out)
+    assert outputs[0] == outputs[1] == outputs[2]
+    with pytest.raises(SystemExit) as end:
+        main(("simulate", "--help"))
+    assert "frontier" in capsys.readouterr().out
