@@ -27,7 +27,6 @@ from topkapi.app.services.assignments.steps import Spec, kind_of
 from topkapi.app.services.judging.lists import work as list_work
 from topkapi.app.services.judging.teams import lock_teams, reopen_teams
 
-_BY = {Tool.PAIRS: "by pairs", Tool.GRADES: "by grades", Tool.LISTS: "by lists"}
 _NAMES = 3  # of available people in a message
 
 
@@ -269,13 +268,12 @@ def explained(
     name, when = people[share.assessor].name, f"in round {other.round + 1}"
     if other.assessor != share.assessor:
         message = (
-            f"{people[other.assessor].name} already judges {query} {_BY[share.tool]} {when}. "
-            f"{advice}"
+            f"{people[other.assessor].name} already judges {query} by {share.tool} {when}. {advice}"
         )
     else:
         before = "has begun" if other.round < 0 else "already judges"
         ending = "; that work was withdrawn" if other.round < 0 else f" {when}"
-        message = f"{name} {before} {query} {_BY[other.tool]}{ending}"
+        message = f"{name} {before} {query} by {other.tool}{ending}"
         message += (
             "." if other.tool is share.tool else ", and nobody may judge a query with two tools."
         )

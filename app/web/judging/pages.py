@@ -54,11 +54,6 @@ from topkapi.app.web.pages.display_preferences import display_preferences_of
 from topkapi.app.web.pages.open_pages import opener_of
 
 router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
-_PAGES = {
-    Tool.PAIRS: "judging/pairs.html",
-    Tool.GRADES: "judging/grades.html",
-    Tool.LISTS: "judging/lists.html",
-}
 
 
 @router.get("")
@@ -264,7 +259,7 @@ def _show(
         page = finished_view(assignment_state, summary, opened)
         return render(request, "judging/finished.html", page, status=status)
     view = _work_view(request, session, user, assignment_state, stale)
-    return render(request, _PAGES[assignment_state.tool], view, status=status)
+    return render(request, f"judging/{assignment_state.tool}.html", view, status=status)
 
 
 def _fragment(

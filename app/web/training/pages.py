@@ -35,11 +35,6 @@ from topkapi.app.web.training.views import (
 )
 
 router = APIRouter(prefix="/training/{slug}", include_in_schema=False)
-_PAGES = {
-    Tool.PAIRS: "judging/pairs.html",
-    Tool.GRADES: "judging/grades.html",
-    Tool.LISTS: "judging/lists.html",
-}
 _LAYOUT = "training/practice.html"
 
 
@@ -147,7 +142,7 @@ def _practice_page(
         tries=_tries(training),
         feedback=None if given is None else _feedback(training, item, given),
     )
-    return render(request, _PAGES[item.tool], view)
+    return render(request, f"judging/{item.tool}.html", view)
 
 
 def _tries(training: TrainingState) -> int | None:
