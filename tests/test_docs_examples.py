@@ -19,7 +19,7 @@ import pytest
 from tests.documentation import FENCE, PAGES, ROOT, prose
 from tests.factories import make_user
 from tests.live import FORKER, serving
-from topkapi.app.cli import COMMANDS, main
+from topkapi.app.cli import COMMANDS, in_full, main
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.domain.enums import Role
 
@@ -48,6 +48,7 @@ def help_of(*path: str) -> str:
 def help_for(arguments: list[str]) -> str:
     """Return the help of the command, possibly of a group, that ``arguments`` begin with."""
     is_group = "COMMAND [ARGS]" in help_of(arguments[0])
+    arguments = in_full(arguments)
     return help_of(*arguments[: 2 if is_group else 1])
 
 

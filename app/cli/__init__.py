@@ -48,7 +48,7 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; print errors as one line on standard error; exit with 0 only on success."""
-    chosen = _or_help(_in_full(list(sys.argv[1:] if arguments is None else arguments)))
+    chosen = _or_help(in_full(list(sys.argv[1:] if arguments is None else arguments)))
     try:
         with _ended_by_interrupt():
             command = _build(_completed() or chosen)
@@ -65,7 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code or 0)
 
 
-def _in_full(arguments: list[str]) -> list[str]:
+def in_full(arguments: list[str]) -> list[str]:
     """Name the command of `simulate` where options follow at once; it had options of these names.
 
     `simulate --votes FILE` is `simulate votes FILE`.
@@ -79,7 +79,9 @@ def _in_full(arguments: list[str]) -> list[str]:
         if f"--{name}" in words[:-1]:
             at = words.index(f"--{name}")
             return ["simulate", name, words[at + 1], *words[:at], *words[at + 2 :]]
-    return ["simulate", *([] if HELP in arguments else ["sessions"]), *arguments[1:]]
+    if HELP in arguments:
+        return arguments
+    return ["simulate", "votes" if "--one-assessor" in words else "sessions", *words]
 
 
 def _or_help(arguments: list[str]) -> list[str]:

@@ -152,7 +152,7 @@ def test_votes_that_cannot_be_replayed_are_refused(
 ) -> None:
     alone = write_votes(tmp_path / "alone.tsv", "x")
     assert "one assessor only" in refused(capsys, "--votes", alone, "--one-assessor")
-    assert "needs --votes" in refused(capsys, "--one-assessor")
+    assert "Missing argument 'file'" in refused(capsys, "--one-assessor")
     missing = str(tmp_path / "missing.tsv")
     assert "cannot be read" in refused(capsys, "--votes", missing)
 
