@@ -20,7 +20,7 @@ from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_labeling import AssignedWork, answer_to
 from topkapi.app.db.base import clock
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, JudgmentRow, Lease, Study
+from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Study
 from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.errors import LogRefusal
 from topkapi.app.domain.log import Entry, EntryKind
@@ -112,7 +112,7 @@ def make_team(sessions: Sessions, size: int, **plan: Any) -> list[Member]:
 
 def expire_leases(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
-        session.execute(update(Lease).values(expires_at=clock(session) - timedelta(seconds=1)))
+        session.execute(update(PairLease).values(expires_at=clock(session) - timedelta(seconds=1)))
 
 
 def list_of(member: Member) -> Any:
@@ -219,10 +219,10 @@ def test_a_heartbeat_keeps_the_lease(sessions: Sessions) -> None:
     first.look()
     with sessions.write.begin() as session:
         soon = clock(session) + timedelta(seconds=1)
-        session.execute(update(Lease).values(expires_at=soon))
+        session.execute(update(PairLease).values(expires_at=soon))
     first.event(TimerKind.HEARTBEAT)
     with sessions.read.begin() as session:
-        assert session.scalars(select(Lease.expires_at)).one() > soon + timedelta(seconds=30)
+        assert session.scalars(select(PairLease.expires_at)).one() > soon + timedelta(seconds=30)
     assert frozenset(second.look().state.shown) != first.pair
 
 
@@ -337,7 +337,7 @@ class Teamwork(RuleBasedStateMachine):
         state = member.screen.state
         if isinstance(state, Asking) and not member.screen.can_redo:
             with self.sessions.read.begin() as session:
-                lease = session.get_one(Lease, member.assignment_id)
+                lease = session.get_one(PairLease, member.assignment_id)
             if state.question.kind is QuestionKind.SORT:
                 assert {lease.first_id, lease.second_id} == member.pair
 
@@ -367,7 +367,7 @@ class Teamwork(RuleBasedStateMachine):
         leased = []
         for member in getattr(self, "team", ()):
             with self.sessions.read.begin() as session:
-                lease = session.get(Lease, member.assignment_id)
+                lease = session.get(PairLease, member.assignment_id)
                 asked = session.get_one(Assignment, member.assignment_id).pending_question or {}
                 if lease is not None:
                     leased.append({lease.first_id, lease.second_id})

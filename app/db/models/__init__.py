@@ -12,7 +12,7 @@ from topkapi.app.db.models.document import (
 )
 from topkapi.app.db.models.job import Job
 from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEvent
-from topkapi.app.db.models.lease import Lease
+from topkapi.app.db.models.lease import PairLease
 from topkapi.app.db.models.machine import MachineCall, MachinePrompt
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
 from topkapi.app.db.models.training import GoldPair, PracticeAnswer, PracticeItem, Training
@@ -34,9 +34,9 @@ __all__ = [
     "Invitation",
     "Job",
     "JudgmentRow",
-    "Lease",
     "MachineCall",
     "MachinePrompt",
+    "PairLease",
     "PracticeAnswer",
     "PracticeItem",
     "Query",

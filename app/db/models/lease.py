@@ -8,7 +8,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 from topkapi.app.db.base import Base
 
 
-class Lease(Base):
+class PairLease(Base):
     """The pair that an assignment of a team asks, which nobody else is asked until it ends.
 
     The pages are in ascending order of their ids. ``expires_at`` is on the database's clock.

@@ -8,7 +8,7 @@ from sqlalchemy import delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, clock
-from topkapi.app.db.models import Assignment, JudgmentRow, Lease, Query
+from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Query
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
@@ -122,8 +122,8 @@ def answers_in_teams(session: Session, study_id: int) -> list[tuple[int, int, Js
 
 def open_leases(session: Session, query_id: int) -> dict[int, Pair]:
     """Return the leased pair of each assignment of a query, without expired leases."""
-    statement = select(Lease.assignment_id, Lease.first_id, Lease.second_id).where(
-        Lease.query_id == query_id, Lease.expires_at > clock(session)
+    statement = select(PairLease.assignment_id, PairLease.first_id, PairLease.second_id).where(
+        PairLease.query_id == query_id, PairLease.expires_at > clock(session)
     )
     return {row[0]: (row[1], row[2]) for row in session.execute(statement)}
 
@@ -137,18 +137,18 @@ def lease(
     """
     at, (first, second) = clock(session), sorted(pair)
     session.execute(
-        delete(Lease).where(
-            Lease.query_id == query_id,
-            or_(Lease.assignment_id == assignment_id, Lease.expires_at <= at),
+        delete(PairLease).where(
+            PairLease.query_id == query_id,
+            or_(PairLease.assignment_id == assignment_id, PairLease.expires_at <= at),
         )
     )
-    held = select(Lease.assignment_id).where(
-        Lease.query_id == query_id, Lease.first_id == first, Lease.second_id == second
+    held = select(PairLease.assignment_id).where(
+        PairLease.query_id == query_id, PairLease.first_id == first, PairLease.second_id == second
     )
     if session.scalar(held) is not None:
         return False
     session.add(
-        Lease(
+        PairLease(
             assignment_id=assignment_id,
             query_id=query_id,
             first_id=first,
@@ -162,7 +162,7 @@ def lease(
 
 def release(session: Session, assignment_ids: Collection[int]) -> None:
     """End the leases of assignments."""
-    session.execute(delete(Lease).where(Lease.assignment_id.in_(assignment_ids)))
+    session.execute(delete(PairLease).where(PairLease.assignment_id.in_(assignment_ids)))
 
 
 def pending_pair(session: Session, assignment_id: int) -> Pair | None:
