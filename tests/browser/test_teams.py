@@ -25,8 +25,10 @@ def team(any_site: Site) -> tuple[AssignedWork, AssignedWork]:
 
 
 def progress(page: Page, answered: int) -> None:
-    text = f"{answered} of 5 answered by your team, {5 - answered} left"
-    expect(page.locator("#progress")).to_contain_text(text)
+    bar = page.locator("#progress")
+    expect(bar).to_contain_text(f"{answered} of 5 by team, {5 - answered} left")
+    said = f"{answered} of 5 questions answered by your team, {5 - answered} left"
+    expect(bar).to_have_attribute("aria-valuetext", said)
 
 
 def listed(page: Page) -> list[str]:
@@ -46,6 +48,9 @@ def test_two_people_make_one_list(
     press(ansa, "ArrowRight", 2)
     press(bela, "ArrowLeft", 3)
     progress(bela, 3)
+    bela.set_viewport_size({"width": 390, "height": 844})
+    expect(bela.get_by_role("button", name="Pause")).to_be_in_viewport(ratio=1)
+    bela.set_viewport_size({"width": 1440, "height": 900})
     ansa.reload()
     ready(ansa)
     progress(ansa, 3)

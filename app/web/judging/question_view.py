@@ -157,18 +157,18 @@ def progress_view(progress: Progress, tool: Tool, *, together: bool = False) -> 
         answered=answered,
         left=left,
         scale=full,
-        text=_progress_text(progress, tool),
+        text=_progress_text(progress, tool, " by your team" if together else ""),
         done=answered / full if quality is None or not goal else quality / goal,
         maybe=maybe,
         maybe_width=1.0 - maybe,
         is_exact=progress.exact or tool is not Tool.PAIRS,
-        verb="answered by your team" if together else _VERBS[tool],
+        verb="by team" if together else _VERBS[tool],
         quality=quality,
         goal=goal,
     )
 
 
-def _progress_text(progress: Progress, tool: Tool) -> str:
+def _progress_text(progress: Progress, tool: Tool, whose: str) -> str:
     answered, left = progress.answered, progress.expected_left
     quality, goal = _in_percent(progress)
     if tool is Tool.GRADES:
@@ -176,11 +176,11 @@ def _progress_text(progress: Progress, tool: Tool) -> str:
     if tool is Tool.LISTS:
         return f"{answered} of {answered + left} pairs of lists compared, {left} left"
     if progress.exact:
-        return f"{answered} of {answered + left} questions answered, {left} left"
+        return f"{answered} of {answered + left} questions answered{whose}, {left} left"
     if quality is not None:
         return (
-            f"{answered} answered, at most {progress.high} left; the expected quality of the list "
-            f"is {quality} %, the goal is {goal} %"
+            f"{answered} answered{whose}, at most {progress.high} left; the expected quality of "
+            f"the list is {quality} %, the goal is {goal} %"
         )
     return (
         f"{answered} answered, about {left} questions left, "
