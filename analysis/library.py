@@ -37,14 +37,14 @@ __all__ = [
 ]
 
 
-class Table(Protocol):
+class FrameLike(Protocol):
     """What a pandas DataFrame of answers can do."""
 
     def itertuples(self, *, index: bool) -> Iterable[Any]:
         """Return the rows, with the names of the columns."""
 
 
-Answers = str | Path | Sequence[PairAnswer] | Table
+Answers = str | Path | Sequence[PairAnswer] | FrameLike
 """A file of preferences (`pairs.tsv`, `topk.jsonl`, ...), answers that `read_pairs` gave, or a
 pandas DataFrame of them."""
 Labels = str | Path | Mapping[str, Mapping[str, float]]
@@ -208,7 +208,7 @@ def _study(answers: Answers) -> StudyData:
     return study_of(Parts(rows, [], read_log([]), {}), "answers", sides=True)
 
 
-def _rows(table: Table) -> Iterable[Any]:
+def _rows(table: FrameLike) -> Iterable[Any]:
     return table.itertuples(index=False) if hasattr(table, "itertuples") else [table]
 
 

@@ -65,13 +65,13 @@ def import_grades(
     machine = machine_named(session, name, actor_id=actor_id)
     known = {query: number for number, query, _ in queries_in_order(session, study.id)}
     fresh = set(queries.queries_without(session, study.id, machine.id, Tool.GRADES))
-    done = Counted()
+    graded = judgments = left_out = 0
     for query, grades in given.items():
         pages = document_names(session, known[query]) if query in known else {}
         wanted = {
             page: grades[page_name] for page, page_name in pages.items() if page_name in grades
         }
-        done.left_out += len(grades) - len(wanted)
+        left_out += len(grades) - len(wanted)
         if not wanted:
             continue
         if known[query] not in fresh:
@@ -81,23 +81,14 @@ def import_grades(
         session.add(work)
         session.flush()
         _judge(session, work, {page: settings.grades[grade].name for page, grade in wanted.items()})
-        done.queries, done.judgments = done.queries + 1, done.judgments + len(wanted)
-    if not done.judgments:
+        graded, judgments = graded + 1, judgments + len(wanted)
+    if not judgments:
         raise Invalid("No judgment is about a query and a page of this study.", field="file")
-    found = ImportedGrades(machine.name, done.queries, done.judgments, done.left_out)
+    found = ImportedGrades(machine.name, graded, judgments, left_out)
     audit.record(
-        session, actor_id, "study.machine_grades", study.slug, machine=name, number=done.judgments
+        session, actor_id, "study.machine_grades", study.slug, machine=name, number=judgments
     )
     return found
-
-
-@dataclass(slots=True)
-class Counted:
-    """What an import has done so far."""
-
-    queries: int = 0
-    judgments: int = 0
-    left_out: int = 0
 
 
 def _by_query(labels: Iterable[Label], n_grades: int) -> Graded:
