@@ -65,6 +65,15 @@ def test_answers_of_language_models(reader: Reader, tmp_path: Path) -> None:
     assert (tmp_path / "pairs.tsv").read_text().count("\n") > 4
 
 
+def test_the_library_in_a_notebook(
+    reader: Reader, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("pandas")
+    assert reader.follow("notebook.md") >= 8
+    assert "'p@1': 1.0" in capsys.readouterr().out
+    assert (tmp_path / "agreement.png").stat().st_size > 1000
+
+
 @pytest.mark.parametrize("empty_database_url", ["postgresql"], indirect=True)
 def test_a_server_is_operated(
     reader: Reader, empty_database_url: str, capsys: pytest.CaptureFixture[str]
