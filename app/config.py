@@ -117,6 +117,9 @@ class Settings(BaseSettings):
         SecretStr(""), description="Key of the endpoint whose model judges as a machine assessor."
     )
     model_key_file: str = Field("", description="File with that key, instead of the key itself.")
+    metrics_token: SecretStr = Field(
+        SecretStr(""), description="Bearer token with which a monitor may read /metrics."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info",
         description="Lowest severity that is logged: `debug`, `info`, `warning` or `error`.",

@@ -1,6 +1,6 @@
 """The routers of all features, in matching order."""
 
-from topkapi.app.web import health
+from topkapi.app.web import health, metrics
 from topkapi.app.web.accounts.api import router as account_api
 from topkapi.app.web.accounts.pages import router as account_pages
 from topkapi.app.web.assignments.adjudication_pages import router as adjudication_pages
@@ -57,6 +57,7 @@ ROUTERS = (
     judging_pages,
     stored_pages,
     health.router,
+    metrics.router,
     account_pages,
     own_pages,
     start_pages,

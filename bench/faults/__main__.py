@@ -36,7 +36,8 @@ def show(name: str, outcome: Outcome) -> None:
     verdict = outcome.verdict
     print(
         f"{name}: {faults} faults in {outcome.seconds:.0f} s, {verdict.acknowledged} acknowledged "
-        f"of {verdict.entries} entries, {outcome.tally.cut} requests without a reply, "
+        f"of {verdict.entries} entries, {outcome.tally.cut.total()} requests without a reply "
+        f"{dict(outcome.tally.cut)}, "
         f"statuses {facts['statuses']}; {verdict.imports} imports and {verdict.jobs} jobs"
     )
     for kind, times in facts["recovery_seconds"].items():
@@ -57,10 +58,11 @@ def main() -> None:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--people", type=int, default=6)
+    parser.add_argument("--kind", action="append", default=[], help="faults of this kind only")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument("--json", action="store_true", help="print one JSON object per database")
     chosen = parser.parse_args()
-    plan = Plan(chosen.faults, chosen.seed, chosen.workers, chosen.people)
+    plan = Plan(chosen.faults, chosen.seed, chosen.workers, chosen.people, kinds=tuple(chosen.kind))
     failed = False
     for name in chosen.database or ["sqlite", "postgresql"]:
         with tempfile.TemporaryDirectory() as folder, database(name, Path(folder)) as (url, server):

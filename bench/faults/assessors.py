@@ -26,7 +26,7 @@ class Tally:
     acknowledged: int = 0
     last: float = 0.0  # when an entry was last acknowledged
     statuses: Counter[int] = field(default_factory=Counter)
-    cut: int = 0  # requests without a reply
+    cut: Counter[str] = field(default_factory=Counter)  # requests without a reply, by error
 
     def acknowledge(self) -> None:
         """Count one entry."""
@@ -130,7 +130,7 @@ class Assessor:
         if isinstance(error, Refused):
             self.tally.statuses[error.reply.status] += 1
         else:
-            self.tally.cut += 1
+            self.tally.cut[type(error).__name__] += 1
         await asyncio.sleep(AGAIN * (0.5 + self._random.random()))
 
     async def _suffer(self, entry: Entry) -> None:

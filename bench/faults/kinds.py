@@ -23,6 +23,14 @@ async def kill(world: World, _people: Sequence[Assessor], _random: Random) -> fl
     return killed
 
 
+async def end(world: World, _people: Sequence[Assessor], _random: Random) -> float:
+    """Ask the server to end (SIGTERM), then start it again, as a deployment does."""
+    await world.end()
+    ended = time.monotonic()
+    await world.start()
+    return ended
+
+
 async def kill_worker(world: World, _people: Sequence[Assessor], random: Random) -> None:
     """Kill one worker of several (SIGKILL); the server starts another."""
     random.choice(world.worker_processes()).kill()
@@ -104,7 +112,7 @@ async def _at_once(person: Assessor, random: Random, *, differ: bool) -> None:
 def kinds_for(world: World) -> dict[str, Fault]:
     """Return the faults that are possible in this world."""
     found: dict[str, Fault] = {
-        **{"kill": kill, "stop": stop, "lock": lock, "gone": gone, "unread": unread},
+        **{"end": end, "kill": kill, "stop": stop, "lock": lock, "gone": gone, "unread": unread},
         **{"replay": replay, "duplicate": duplicate, "race": race},
     }
     if world.workers > 1:

@@ -44,6 +44,7 @@ class Plan:
     documents: int = 60
     between: float = 0.3  # seconds of undisturbed work before a fault
     imports: bool = True  # whether studies are imported and jobs run meanwhile
+    kinds: tuple[str, ...] = ()  # of faults; all that are possible if empty
 
 
 @dataclass
@@ -74,7 +75,7 @@ class Outcome:
             "verdict": asdict(self.verdict),
             "stuck": self.stuck,
             "statuses": statuses,
-            "requests_without_reply": self.tally.cut,
+            "requests_without_reply": dict(self.tally.cut),
             "recovery_seconds": times,
         }
 
@@ -145,7 +146,7 @@ def _administrator(world: World, sessions: Sessions, plan: Plan) -> Administrato
 
 async def _inflict(world: World, people: list[Assessor], plan: Plan, outcome: Outcome) -> None:
     random, kinds = Random(f"faults {plan.seed}"), kinds_for(world)
-    names = _shares(random, sorted(kinds), plan.faults)
+    names = _shares(random, sorted(plan.kinds or kinds), plan.faults)
     for name in names:
         await asyncio.sleep(plan.between * 2 * random.random())
         ended = await kinds[name](world, people, random) or time.monotonic()

@@ -10,10 +10,12 @@ import sys
 import time
 import venv
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from tests.factories import PASSWORD, make_user
@@ -228,6 +230,49 @@ def closes_the_door_at_once_and_answers_who_is_inside(server: LiveServer) -> Non
         inside.sendall(b"1&")
         assert inside.recv(1000).startswith(b"HTTP/1.1 4")
     assert server.process.wait(timeout=30) in (0, -signal.SIGTERM)
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_sigterm_answers_who_has_connected(sqlite_url: str, tmp_path: Path, workers: str) -> None:
+    """Let clients connect while no process can accept them, and ask the server to end."""
+    with serving(sqlite_url, tmp_path, workers=workers) as server, ExitStack() as stack:
+        parent = psutil.Process(server.process.pid)
+        spawned = [each for each in parent.children() if "spawn_main" in " ".join(each.cmdline())]
+        stopped = spawned or [parent]
+        for each in stopped:
+            each.suspend()
+            within(20, partial(is_stopped, each), "the process goes on")
+        address = ("127.0.0.1", int(server.url.rsplit(":", 1)[1]))
+        clients = [
+            stack.enter_context(socket.create_connection(address, timeout=30)) for _ in range(40)
+        ]
+        for client in clients:
+            client.sendall(b"GET /healthz HTTP/1.0\r\n\r\n")
+        server.process.terminate()
+        for each in stopped:
+            within(20, partial(is_asked_to_end, each), "SIGTERM is not sent")
+            each.resume()
+        assert {client.recv(12) for client in clients} == {b"HTTP/1.1 200"}
+
+
+def test_every_worker_tells_a_monitor_the_requests_of_all(sqlite_url: str, tmp_path: Path) -> None:
+    with serving(sqlite_url, tmp_path, workers="2", metrics_token="a token") as server:
+        for _ in range(30):
+            assert httpx.get(f"{server.url}/healthz").status_code == 200
+        headers = {"Authorization": "Bearer a token"}
+        answers = [httpx.get(f"{server.url}/metrics", headers=headers).text for _ in range(10)]
+    counted = 'topkapi_request_seconds_count{method="GET",path="/healthz",status="200"} 30.0'
+    assert all(counted in answer.splitlines() for answer in answers)
+
+
+def is_stopped(process: psutil.Process) -> bool:
+    return bool(process.status() == psutil.STATUS_STOPPED)
+
+
+def is_asked_to_end(process: psutil.Process) -> bool:
+    """Return whether SIGTERM waits for a process that is stopped."""
+    status = Path(f"/proc/{process.pid}/status").read_text()
+    return bool(int(status.partition("ShdPnd:")[2].split()[0], 16) & 1 << (signal.SIGTERM - 1))
 
 
 def is_refused(address: tuple[str, int]) -> bool:

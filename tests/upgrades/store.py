@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user
-from tests.judging import Job, prefer_greater
+from tests.judging import Job
 from tests.studies import small_study, write_jsonl
 from tests.upgrades.dumps import rows_of, write_dump
 from topkapi.app.config import Settings
@@ -70,7 +70,7 @@ def body_for(state: dict[str, Any]) -> dict[str, Any]:
         return {**body, "answer": state["answers"][state["position"] % 3]}
     if state["tool"] == "lists":
         return {**body, "answer": "right_much", "note": "shorter, but better"}
-    return {**body, "answer": prefer_greater(shown["left"], shown["right"])}
+    return {**body, "answer": "left" if shown["left"] < shown["right"] else "right"}
 
 
 def open_question(state: dict[str, Any]) -> dict[str, Any]:

@@ -35,6 +35,7 @@ ADMINS = frozenset({Role.ADMIN})
 ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /healthz": EVERYONE,
     "GET /readyz": EVERYONE,
+    "GET /metrics": EVERYONE,  # with a token of its own
     "GET /sign-in": EVERYONE,
     "POST /sign-in": EVERYONE,
     "POST /sign-out": PEOPLE,

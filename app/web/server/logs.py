@@ -19,6 +19,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topkapi.app.web.common.errors import show_unexpected
+from topkapi.app.web.metrics import count_request
 
 _log = logging.getLogger("topkapi.requests")
 _encode = json.JSONEncoder(default=str, ensure_ascii=False).encode
@@ -114,22 +115,26 @@ class RequestLog:
         try:
             await self._app(scope, receive, watched_send)
         except Exception:
-            _log.exception("unexpected error", extra={"fields": _about(request, 500, started)})
+            _log.exception("unexpected error", extra={"fields": _measured(request, 500, started)})
             if status:
                 raise  # the response has started: it can only be cut off
             await show_unexpected(request)(scope, receive, watched_send)
             return
-        _log.info("request", extra={"fields": _about(request, status, started)})
+        _log.info("request", extra={"fields": _measured(request, status, started)})
 
 
-def _about(request: Request, status: int, started: float) -> dict[str, Any]:
+def _measured(request: Request, status: int, started: float) -> dict[str, Any]:
+    """Count the request for `/metrics`; return the fields of its line."""
+    seconds = time.perf_counter() - started
     route = request.scope.get("route")
+    path = getattr(route, "path", None)
+    count_request(request.method, path, status, seconds)
     user = getattr(request.state, "user", None)
     return {
         "method": request.method,
-        "path": getattr(route, "path", None),
+        "path": path,
         "status": status,
-        "ms": round(1000 * (time.perf_counter() - started), 2),
+        "ms": round(1000 * seconds, 2),
         "user_id": user.id if user is not None else None,
         "request_id": request.state.request_id,
     }

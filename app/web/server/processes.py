@@ -1,15 +1,21 @@
 """The server's processes: one, or several that share a listening socket."""
 
+import os
 import sys
 from asyncio import sleep
 from contextlib import suppress
 from socket import socket
+from tempfile import TemporaryDirectory
+from time import monotonic
 
 from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors import multiprocess
 
-_ACCEPT_SECONDS = 0.01
+from topkapi.app.web.server.protocol import is_readable
+
+_ACCEPT_SECONDS = 1.0  # at most, to accept who has connected when the server stops
+MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # of prometheus-client, read when it is imported
 GRACE_SECONDS = 5  # for requests in progress when the server stops
 
 
@@ -31,7 +37,9 @@ def run(listener: socket, *, workers: int, trusted_proxies: str) -> None:
     )
     with suppress(KeyboardInterrupt):
         if workers > 1:
-            _Processes(config, sockets=[listener]).run()
+            with TemporaryDirectory(prefix="topkapi-metrics-") as shared:
+                os.environ[MULTIPROCESS] = shared
+                _Processes(config, sockets=[listener]).run()
             return
         config.load_app()
         server = _Server(config)
@@ -44,12 +52,27 @@ class _Server(Server):
     """A server that accepts who has connected before it closes its socket."""
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
-        """Let the event loop accept what waits, then stop."""
-        await sleep(_ACCEPT_SECONDS)
+        """Let the event loop accept who waits, then stop."""
+        end = monotonic() + _ACCEPT_SECONDS
+        while monotonic() < end and any(is_readable(each) for each in sockets or ()):
+            await sleep(0.001)
         await super().shutdown(sockets)
 
 
-class _Processes(Multiprocess):
+class _Process(multiprocess.Process):
+    """A process with a server of ours, which uvicorn cannot be given."""
+
+    @property
+    def server(self) -> Server:
+        """The server of this process, created where it runs."""
+        self._server = self._server or _Server(self.config)
+        return self._server
+
+
+setattr(multiprocess, "Process", _Process)  # noqa: B010 (a class cannot be assigned to otherwise)
+
+
+class _Processes(multiprocess.Multiprocess):
     """Processes whose socket accepts nothing more once they are asked to end.
 
     uvicorn's parent process would keep it open, and reset clients that connect meanwhile.

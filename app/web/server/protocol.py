@@ -8,9 +8,10 @@ its client is closed, so that idle connections cannot lock others out (uvicorn's
 """
 
 import resource
+import select
 from asyncio import AbstractEventLoop, TimerHandle, Transport
 from collections.abc import Callable
-from socket import SO_SNDBUF, SOL_SOCKET
+from socket import SO_SNDBUF, SOL_SOCKET, socket
 from typing import Any, ClassVar, cast
 
 from uvicorn._types import ASGI3Application
@@ -55,6 +56,13 @@ def _most_connections() -> int:
     return 2_000 if soft == resource.RLIM_INFINITY else min(2_000, soft // 2)
 
 
+def is_readable(socket: socket) -> bool:
+    """Return whether the system holds something to read, or somebody to accept."""
+    poll = select.poll()
+    poll.register(socket, select.POLLIN)
+    return bool(poll.poll(0))
+
+
 class HeadTooLarge(Exception):
     """The request line and the headers exceed the limit."""
 
@@ -67,6 +75,7 @@ class BoundedProtocol(HttpToolsProtocol):
     REST_SECONDS: ClassVar[float] = 5.0  # for what is left of a body after the response
     STALL_SECONDS: ClassVar[float] = 30.0  # for a client that reads nothing
     SEND_BUFFER: ClassVar[int] = 128 * 1024  # of the socket; the system default holds megabytes
+    LAST_SECONDS: ClassVar[float] = 0.2  # for a request on its way when the server stops
     AGE_SECONDS: ClassVar[float] = 600.0
     MOST_CONNECTIONS: ClassVar[int] = _most_connections()
 
@@ -75,6 +84,7 @@ class BoundedProtocol(HttpToolsProtocol):
         self._in_head = True
         self._head_bytes = 0
         self._head_too_large = False
+        self._stops = False
         self._born = self._rests_since = self.loop.time()
         self._running: RequestResponseCycle | None = None
         self._reading_timer: TimerHandle | None = None
@@ -119,6 +129,25 @@ class BoundedProtocol(HttpToolsProtocol):
         self._running = cycle
         super()._start_asgi_task(cycle, app)
 
+    def shutdown(self) -> None:
+        """Answer the request in progress, or one that is on its way, and close the connection.
+
+        A connection that is closed with something unread is reset.
+        """
+        self._stops = True
+        if self._at_rest:
+            self.loop.call_later(self.LAST_SECONDS, self._close_at_rest)
+        else:
+            super().shutdown()
+
+    def _close_at_rest(self) -> None:
+        if self.transport.is_closing():
+            return
+        if self._at_rest and is_readable(self.transport.get_extra_info("socket")):
+            self.loop.call_later(self.LAST_SECONDS, self._close_at_rest)
+        else:
+            super().shutdown()
+
     # Reading
     def data_received(self, data: bytes) -> None:
         """Parse the data; limit an incomplete head in size and time."""
@@ -140,7 +169,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._head_too_large = True
             raise HeadTooLarge  # stops the parser
         super().on_headers_complete()
-        if self.loop.time() - self._born > self.AGE_SECONDS:
+        if self._stops or self.loop.time() - self._born > self.AGE_SECONDS:
             self.cycle.keep_alive = False
 
     def on_message_complete(self) -> None:
