@@ -117,6 +117,13 @@ class Settings(BaseSettings):
         SecretStr(""), description="Key of the endpoint whose model judges as a machine assessor."
     )
     model_key_file: str = Field("", description="File with that key, instead of the key itself.")
+    oidc_issuer: str = Field(
+        "", description="OpenID provider at which people may sign in, such as https://id.example."
+    )
+    oidc_client_id: str = Field("", description="Name of this server at the provider.")
+    oidc_client_secret: SecretStr = Field(
+        SecretStr(""), description="Secret of this server at the provider."
+    )
     metrics_token: SecretStr = Field(
         SecretStr(""), description="Bearer token with which a monitor may read /metrics."
     )

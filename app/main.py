@@ -20,6 +20,7 @@ from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.orphans import end_with_parent
 from topkapi.app.secret import load_secret
+from topkapi.app.services.accounts.oidc import Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.services.accounts.throttling import Throttle
 from topkapi.app.services.accounts.tokens import TokenUses
@@ -49,6 +50,7 @@ from topkapi.app.web.server.gate import Gate
 from topkapi.app.web.server.headers import HeadAsGet, Headers
 from topkapi.app.web.server.logs import RequestLog, configure_logs
 from topkapi.app.web.server.openapi import describe
+from topkapi.extras import optional_module
 
 WARM_SECONDS = 3.0  # enough to load compiled code; the first start, which compiles it, goes on
 
@@ -151,6 +153,7 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.token_uses = TokenUses(state.late)
     state.codes = Codes(secret)
     state.authenticator = Authenticator(state.sessions, state.late, state.codes)
+    state.oidc = _provider(settings)
     state.entry_throttle = Throttle(state.sessions, state.late)
     state.devices = Devices(secret, secure=settings.secure_cookies)
     state.cookies = Cookies(
@@ -159,6 +162,14 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
         longest=timedelta(days=settings.session_days),
         secure=settings.secure_cookies,
     )
+
+
+def _provider(settings: Settings) -> Provider | None:
+    if not settings.oidc_issuer:
+        return None
+    optional_module("authlib", "oidc", "Authlib")
+    secret = settings.oidc_client_secret.get_secret_value()
+    return Provider(settings.oidc_issuer, settings.oidc_client_id, secret)
 
 
 @asynccontextmanager

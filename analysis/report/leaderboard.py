@@ -84,6 +84,21 @@ def leaderboard(ballots: Ballots, *, draws: int = DRAWS) -> Leaderboard:
     )
 
 
+def queries_needed(systems: int) -> int:
+    """Return the fewest queries on which two of so many systems can differ beyond chance.
+
+    On n queries no p-value is below that of n equal signs, 2^(1 - n), and Holm's rule multiplies
+    the least one by the number of pairs.
+
+    Examples
+    --------
+    >>> [queries_needed(systems) for systems in (2, 4, 10)]
+    [6, 8, 11]
+    """
+    pairs = systems * (systems - 1) // 2
+    return max(LEAST_RESAMPLED, 2 + int(np.log2(max(pairs, 1) / LEVEL)))
+
+
 def _by_query(
     ballots: Ballots, query: IntArray, n_queries: int
 ) -> tuple[IntArray, IntArray, FloatArray]:

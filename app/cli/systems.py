@@ -14,6 +14,7 @@ from topkapi.app.domain.errors import NotFound
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.data.exports.cells import csv_text
+    from topkapi.analysis.report.leaderboard import queries_needed
     from topkapi.analysis.report.schema import Figure, Leaderboard, ScoredSystem, SystemScores
     from topkapi.analysis.report.serialise import record_of
     from topkapi.analysis.report.systems import table_rows
@@ -148,6 +149,11 @@ def _leaders(found: Leaderboard) -> str:
         f"{row.wins} won, {row.losses} lost, {row.same} the same"
         for row in found.rows
     ]
+    needed = queries_needed(len(found.rows))
+    if found.queries < needed:
+        lines.append(
+            f"  too few queries to tell {len(found.rows)} systems apart: {needed} are needed"
+        )
     agreed = f"  agreement of assessors: {_figure(found.agreement.overall)}"
     return "\n".join([head, *lines, agreed])
 

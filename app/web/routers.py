@@ -2,6 +2,7 @@
 
 from topkapi.app.web import health, metrics
 from topkapi.app.web.accounts.api import router as account_api
+from topkapi.app.web.accounts.oidc_pages import router as oidc_pages
 from topkapi.app.web.accounts.pages import router as account_pages
 from topkapi.app.web.assignments.adjudication_pages import router as adjudication_pages
 from topkapi.app.web.assignments.api import router as assignments_api
@@ -59,6 +60,7 @@ ROUTERS = (
     health.router,
     metrics.router,
     account_pages,
+    oidc_pages,
     own_pages,
     start_pages,
     queue_pages,

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import bench.faults
+from bench.faults.assessors import PAUSE
 from bench.faults.run import Outcome, Plan, run
 from tests.databases import PostgresqlServer, PostgresqlTemplate, execute, migrated_sqlite
 
@@ -58,11 +59,19 @@ def main() -> None:
     parser.add_argument("--seed", default="1")
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--people", type=int, default=6)
+    parser.add_argument("--pause", type=float, default=PAUSE, help="seconds between two answers")
     parser.add_argument("--kind", action="append", default=[], help="faults of this kind only")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument("--json", action="store_true", help="print one JSON object per database")
     chosen = parser.parse_args()
-    plan = Plan(chosen.faults, chosen.seed, chosen.workers, chosen.people, kinds=tuple(chosen.kind))
+    plan = Plan(
+        chosen.faults,
+        chosen.seed,
+        chosen.workers,
+        chosen.people,
+        pause=chosen.pause,
+        kinds=tuple(chosen.kind),
+    )
     failed = False
     for name in chosen.database or ["sqlite", "postgresql"]:
         with tempfile.TemporaryDirectory() as folder, database(name, Path(folder)) as (url, server):

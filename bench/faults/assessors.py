@@ -41,12 +41,16 @@ class Assessor:
     """
 
     def __init__(
-        self, work: Sequence[tuple[JudgingClient, Record]], tally: Tally, random: Random
+        self,
+        work: Sequence[tuple[JudgingClient, Record]],
+        tally: Tally,
+        random: Random,
+        pause: float = PAUSE,
     ) -> None:
         self._left = list(work[1:])
         self.client, self.record = work[0]
         self.mischief: list[str] = []
-        self.tally, self._random = tally, random
+        self.tally, self._random, self._pause = tally, random, pause
         self.question: Question | None = None
 
     async def work(self, stop: asyncio.Event) -> None:
@@ -57,7 +61,7 @@ class Assessor:
                 continue
             if question is not None:
                 await self._submit(self.choose(question), stop)
-            await asyncio.sleep(PAUSE * 2 * self._random.random())
+            await asyncio.sleep(self._pause * 2 * self._random.random())
         self.client.connection.close()
         await asyncio.sleep(0)  # lets the transport close
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from bench.browser_client import ApiClient, BrowserClient, JudgingClient
 from bench.faults.administrator import Administrator, judge_imports
-from bench.faults.assessors import Assessor, Tally
+from bench.faults.assessors import PAUSE, Assessor, Tally
 from bench.faults.kinds import kinds_for
 from bench.faults.records import Record
 from bench.faults.verdict import Verdict, judge
@@ -44,6 +44,7 @@ class Plan:
     documents: int = 60
     between: float = 0.3  # seconds of undisturbed work before a fault
     imports: bool = True  # whether studies are imported and jobs run meanwhile
+    pause: float = PAUSE  # seconds of an assessor between two answers
     kinds: tuple[str, ...] = ()  # of faults; all that are possible if empty
 
 
@@ -189,7 +190,8 @@ def _people(
             ways.reverse()
         for clients in ways if number % 3 == 0 else ways[:1]:
             random = Random(f"person {plan.seed} {len(people)}")
-            people.append(Assessor(list(zip(clients, known, strict=True)), tally, random))
+            work = list(zip(clients, known, strict=True))
+            people.append(Assessor(work, tally, random, plan.pause))
     return people
 
 

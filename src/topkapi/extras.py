@@ -12,6 +12,7 @@ EXTRAS = {
     "analysis": ("joblib>=1.5", "matplotlib>=3.10", "scipy>=1.17"),
     "dask": ("distributed>=2026.1",),
     "lightgbm": ("lightgbm>=4.6",),
+    "oidc": ("authlib>=1.9.5",),
     "parquet": ("pyarrow>=21",),
     "pdf": ("pypdfium2>=5.0,<6",),
     "postgres": ("psycopg[binary]>=3.3",),
@@ -23,6 +24,7 @@ EXTRAS = {
 MODULES = {
     "analysis": "scipy",
     "dask": "distributed",
+    "oidc": "authlib",
     "parquet": "pyarrow",
     "pdf": "pypdfium2",
     "postgres": "psycopg",

@@ -8,13 +8,14 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.assigned_work import Site, make_assigned, press, ready
+from tests.browser.assigned_work import AssignedWork, Site, make_assigned, press, ready
 from tests.browser.test_administration import send, study_zip
 from tests.factories import PASSWORD, make_user
 from tests.live import FORKER, LiveServer, free_port, serving
 from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Role
 
 pytestmark = pytest.mark.browser
@@ -75,13 +76,15 @@ def proxied(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
 def test_a_person_judges_and_an_administrator_imports_under_a_path(
     proxied: Site, context: BrowserContext, tmp_path: Path
 ) -> None:
-    assigned = make_assigned(proxied)
+    walk_under_path(proxied, context, tmp_path)
+    assert Proxy.escaped == []
+
+
+def walk_under_path(site: Site, context: BrowserContext, folder: Path) -> AssignedWork:
+    """Sign in, judge, look at the frames, and import a study as an administrator."""
+    assigned = make_assigned(site)
     page = context.new_page()
-    page.goto(f"{proxied.server.url}/")
-    page.get_by_label("E-mail").fill(assigned.user.email)
-    page.get_by_label("Password", exact=True).fill(PASSWORD)
-    page.get_by_role("button", name="Sign in").click()
-    page.wait_for_url(f"{proxied.server.url}/")
+    sign_in(page, site, assigned.user)
     page.keyboard.press("Enter")
     ready(page)
     press(page, "ArrowLeft", 1)
@@ -94,11 +97,20 @@ def test_a_person_judges_and_an_administrator_imports_under_a_path(
     paths = {str(each.get("path")) for each in context.cookies()}
     assert paths <= {PREFIX, f"{PREFIX}/"}
 
-    with proxied.sessions.write.begin() as session:
-        admin = make_user(session, role=Role.ADMIN)
+    with site.sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN, password=PASSWORD)
     context.clear_cookies()
-    context.add_cookies([proxied.cookie(admin)])
-    send(page, proxied, study_zip(tmp_path, "tulips"))
+    sign_in(page, site, admin)
+    send(page, site, study_zip(folder, "tulips"))
     page.get_by_role("button", name="Import 4 queries").click()
     expect(page.get_by_text("The study was imported.")).to_be_visible()
-    assert Proxy.escaped == []
+    return assigned
+
+
+def sign_in(page: Page, site: Site, user: User) -> None:
+    """Sign in on the page, as a person does."""
+    page.goto(f"{site.server.url}/")
+    page.get_by_label("E-mail").fill(user.email)
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_role("button", name="Sign in").click()
+    page.wait_for_url(f"{site.server.url}/")

@@ -38,6 +38,8 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /metrics": EVERYONE,  # with a token of its own
     "GET /sign-in": EVERYONE,
     "POST /sign-in": EVERYONE,
+    "GET /sign-in/oidc": EVERYONE,
+    "GET /sign-in/oidc/callback": EVERYONE,
     "POST /sign-out": PEOPLE,
     "GET /help/{path:path}": PEOPLE,
     "GET /keys": PEOPLE,

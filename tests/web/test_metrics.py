@@ -53,8 +53,9 @@ def test_the_figures_are_those_of_the_database(sessions: Sessions, monitored: Fa
     with open_client(monitored) as client:
         last = judge_to_the_end(client, finished)
         state = client.get(begun.url, headers=begun.headers).json()
-        sent = {"headers": begun.headers, "json": answer_to(state)}
-        assert client.post(f"{begun.url}/judgments", **sent).status_code == 200
+        address = f"{begun.url}/judgments"
+        reply = client.post(address, headers=begun.headers, json=answer_to(state))
+        assert reply.status_code == 200
         with sessions.write.begin() as session:
             assert store.take_job(session, "worker") is not None
         found = figures(client)

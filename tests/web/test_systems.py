@@ -71,6 +71,7 @@ def test_pages(
     page = client.get(URL).text
     assert "Leaderboard from comparisons of lists" in page
     assert "system-0" in page
+    assert "Too few queries to tell the systems apart" in page
     assert client.post(f"{URL}/1/remove").status_code == 303
     assert client.post(f"{URL}/1/remove").status_code == 404
 

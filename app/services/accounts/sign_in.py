@@ -86,6 +86,19 @@ class Authenticator:
         audit.record_late(self._late, user.id, "user.sign_in", user.email)
         return user
 
+    def sign_in_elsewhere(self, email: str, visitor: Visitor) -> User:
+        """Return the user with an e-mail address that an OpenID provider has verified, or refuse.
+
+        The provider asks for passwords and codes, in its own way.
+        """
+        with self._sessions.read() as session:
+            user = queries.user_by_email(session, email.strip().lower())
+        if user is None:
+            raise Forbidden(f"{email} has no account here. Ask an administrator to invite you.")
+        refuse_unusable(user, visitor)
+        audit.record_late(self._late, user.id, "user.sign_in", user.email)
+        return user
+
     def confirm(
         self,
         email: str,

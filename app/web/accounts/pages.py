@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from fastapi import APIRouter, Depends, Form, Request
 from starlette.responses import RedirectResponse, Response
@@ -18,6 +19,7 @@ from topkapi.app.domain.errors import (
 )
 from topkapi.app.domain.shortcuts import ACTIONS, KEYS, chosen_keys, keys_of
 from topkapi.app.services.accounts import users
+from topkapi.app.services.accounts.oidc import Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.access.deps import CurrentUser, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
@@ -64,7 +66,7 @@ def get_sign_in(request: Request, next: str = "/", reason: str = "") -> Response
     any other is ignored.
     """
     known = reason if reason in _REASONS else ""
-    return _show(request, SignInForm(next=next, reason=known))
+    return show_sign_in(request, SignInForm(next=next, reason=known))
 
 
 @router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
@@ -81,7 +83,7 @@ def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Respo
             code=form.code,
         )
     except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
-        return _show(request, form, refusal)
+        return show_sign_in(request, form, refusal)
     cookies: Cookies = request.app.state.cookies
     response = RedirectResponse(landing(request, form.next), status_code=303)
     cookies.set_session(response, cookies.session_token(user))
@@ -98,7 +100,8 @@ def post_sign_out(request: Request, user: CurrentUser) -> Response:
     return response
 
 
-def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -> Response:
+def show_sign_in(request: Request, form: SignInForm, refusal: AppError | None = None) -> Response:
+    """Show the form, with the reason of a refusal."""
     view = SignInView(
         email=form.email[:254],
         next=form.next,
@@ -109,6 +112,7 @@ def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -
         demo_password=DEMO_PASSWORD,
         no_accounts=_has_no_accounts(request),
         asks_code=isinstance(refusal, CodeNeeded),
+        elsewhere=_elsewhere(request),
     )
     response = render(
         request, "accounts/sign_in.html", view, status=status_of(refusal) if refusal else 200
@@ -116,6 +120,12 @@ def _show(request: Request, form: SignInForm, refusal: AppError | None = None) -
     if isinstance(refusal, TooManyAttempts):
         response.headers["Retry-After"] = str(refusal.wait_seconds)
     return response
+
+
+def _elsewhere(request: Request) -> str:
+    """Return the host of the OpenID provider; empty if there is none."""
+    provider: Provider | None = request.app.state.oidc
+    return urlsplit(provider.issuer).netloc if provider else ""
 
 
 def _has_no_accounts(request: Request) -> bool:

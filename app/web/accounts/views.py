@@ -10,7 +10,8 @@ from topkapi.app.web.common.views import PersonView
 class SignInView:
     """The sign-in page: the e-mail address entered, the error, and the redirect target.
 
-    ``notice`` explains ``reason``, why a person who was signed in has to do it again.
+    ``notice`` explains ``reason``, why a person who was signed in has to do it again;
+    ``elsewhere`` is the host of the OpenID provider.
     """
 
     email: str
@@ -22,6 +23,7 @@ class SignInView:
     demo_password: str
     no_accounts: bool = False
     asks_code: bool = False
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True, slots=True)

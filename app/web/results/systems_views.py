@@ -151,10 +151,13 @@ class BoardView:
     agreement: Sequence[tuple[str, FigureCell]]
     adjusted: Mapping[str, FigureCell]  # strengths at equal lengths
     doubling: str  # what a list gains by being twice as long
+    queries_needed: int  # before any two systems can differ beyond chance
 
     @classmethod
     def of(cls, board: "Leaderboard") -> Self:
         """Return the view of a leaderboard."""
+        from topkapi.analysis.report.leaderboard import queries_needed
+
         agreed = board.agreement
         figures = (
             ("Agreement of assessors", FigureCell.of(agreed.overall)),
@@ -166,7 +169,8 @@ class BoardView:
         found = board.at_equal_lengths
         adjusted = {} if found is None else {row.system: _ends(row) for row in found.systems}
         doubling = "" if found is None else decimals(found.doubling)
-        return cls(*counts, lines, agreed.votes, figures, adjusted, doubling)
+        needed = queries_needed(len(board.rows))
+        return cls(*counts, lines, agreed.votes, figures, adjusted, doubling, needed)
 
 
 def _ends(row: "SystemStrength") -> FigureCell:

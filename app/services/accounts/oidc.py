@@ -1,0 +1,109 @@
+"""Signing in with an account elsewhere: OpenID Connect, authorization code with PKCE.
+
+The provider says who somebody is; accounts are made here, by invitation. A person is found by the
+e-mail address that the provider has verified.
+"""
+
+import secrets
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import httpx
+
+from topkapi.app.domain.errors import Forbidden, Invalid
+from topkapi.extras import LazyModule
+
+httpx_client = LazyModule("authlib.integrations.httpx_client", "oidc", "Authlib")
+claims = LazyModule("authlib.oidc.core", "oidc", "Authlib")
+jwt = LazyModule("joserfc.jwt", "oidc", "Authlib")
+jwk = LazyModule("joserfc.jwk", "oidc", "Authlib")
+
+SECONDS = 5.0  # for a reply of the provider
+ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")  # of signatures
+_REFUSED = "The sign-in at the other site failed. Try again."
+
+
+@dataclass(frozen=True, slots=True)
+class PendingSignIn:
+    """What a browser keeps, signed, until the provider sends it back."""
+
+    state: str
+    nonce: str
+    verifier: str
+    next: str
+
+
+@dataclass(frozen=True)
+class Provider:
+    """An OpenID provider at which this server is registered as ``client_id``."""
+
+    issuer: str
+    client_id: str
+    client_secret: str
+
+    @cached_property
+    def _metadata(self) -> dict[str, Any]:
+        address = f"{self.issuer.rstrip('/')}/.well-known/openid-configuration"
+        found: dict[str, Any] = _json(address)
+        if found.get("issuer") != self.issuer:
+            raise Invalid("The provider's issuer is not the one of TOPKAPI_OIDC_ISSUER.")
+        return found
+
+    def begin(self, redirect_uri: str, next: str) -> tuple[str, PendingSignIn]:
+        """Return the address at which a person signs in, and what to remember meanwhile."""
+        state, nonce, verifier = (secrets.token_urlsafe(32) for _ in range(3))
+        pending = PendingSignIn(state, nonce, verifier, next)
+        with self._client(redirect_uri) as client:
+            address, _ = client.create_authorization_url(
+                self._metadata["authorization_endpoint"],
+                state=pending.state,
+                nonce=pending.nonce,
+                code_verifier=pending.verifier,
+            )
+        return str(address), pending
+
+    def email(self, pending: PendingSignIn, redirect_uri: str, code: str, state: str) -> str:
+        """Exchange the code; return the verified e-mail address, or raise Forbidden."""
+        if not secrets.compare_digest(state.encode(), pending.state.encode()):
+            raise Forbidden(_REFUSED)
+        from authlib.common.errors import AuthlibBaseError
+        from joserfc.errors import JoseError
+
+        try:
+            with self._client(redirect_uri) as client:
+                endpoint = self._metadata["token_endpoint"]
+                token = client.fetch_token(endpoint, code=code, code_verifier=pending.verifier)
+            found = self._claims(token["id_token"], pending.nonce)
+        except (AuthlibBaseError, JoseError, httpx.HTTPError, KeyError, ValueError):
+            raise Forbidden(_REFUSED) from None
+        if not found.get("email_verified") or not isinstance(found.get("email"), str):
+            raise Forbidden("The other site has not verified your e-mail address.")
+        return str(found["email"])
+
+    def _claims(self, id_token: str, nonce: str) -> dict[str, Any]:
+        """Return the claims of a token whose signature, issuer, audience and nonce are right."""
+        keys = jwk.KeySet.import_key_set(_json(self._metadata["jwks_uri"]))
+        read = jwt.decode(id_token, keys, algorithms=list(ALGORITHMS))
+        options = {
+            "iss": {"essential": True, "value": self.issuer},
+            "aud": {"essential": True, "value": self.client_id},
+        }
+        params = {"nonce": nonce, "client_id": self.client_id}
+        found: dict[str, Any] = claims.CodeIDToken(read.claims, read.header, options, params)
+        found.validate(leeway=60)  # type: ignore[attr-defined]
+        return found
+
+    def _client(self, redirect_uri: str) -> Any:
+        return httpx_client.OAuth2Client(
+            self.client_id,
+            self.client_secret,
+            scope="openid email",
+            redirect_uri=redirect_uri,
+            code_challenge_method="S256",
+            timeout=SECONDS,
+        )
+
+
+def _json(address: str) -> Any:
+    return httpx.get(address, timeout=SECONDS).raise_for_status().json()

@@ -1,0 +1,88 @@
+"""Signing in at an OpenID provider, beside passwords."""
+
+from dataclasses import astuple
+
+import httpx
+from fastapi import APIRouter, Request
+from itsdangerous import BadData, URLSafeTimedSerializer
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.domain.errors import AppError, Forbidden, NotFound
+from topkapi.app.services.accounts.oidc import PendingSignIn, Provider
+from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.web.accounts.forms import SignInForm
+from topkapi.app.web.accounts.pages import SIGN_IN_PLACE, show_sign_in
+from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.links import landing, local_path, public_url
+from topkapi.app.web.common.prefix import prefix
+from topkapi.app.web.common.visitors import visitor_of
+
+PENDING_COOKIE = "topkapi_oidc"
+_SECONDS = 600  # to sign in at the provider
+router = APIRouter(include_in_schema=False, dependencies=[SIGN_IN_PLACE])
+
+
+@router.get("/sign-in/oidc")
+def get_oidc(request: Request, next: str = "/") -> Response:
+    """Send the person to the provider."""
+    provider = _provider(request)
+    try:
+        address, pending = provider.begin(_callback(request), local_path(next))
+    except (httpx.HTTPError, KeyError, ValueError):
+        refusal = Forbidden("The other site does not answer. Sign in with your password.")
+        return show_sign_in(request, SignInForm(next=next), refusal)
+    response = RedirectResponse(address, status_code=303)
+    response.set_cookie(
+        PENDING_COOKIE,
+        str(_serializer(request).dumps(astuple(pending))),
+        max_age=_SECONDS,
+        path=prefix() or "/",
+        httponly=True,
+        samesite="lax",
+        secure=request.app.state.settings.secure_cookies,
+    )
+    return response
+
+
+@router.get("/sign-in/oidc/callback")
+def get_oidc_callback(request: Request, code: str = "", state: str = "") -> Response:
+    """Sign in the person whom the provider sends back, if they have an account here."""
+    provider = _provider(request)
+    authenticator: Authenticator = request.app.state.authenticator
+    next = "/"
+    try:
+        pending = _pending(request)
+        next = pending.next
+        email = provider.email(pending, _callback(request), code, state)
+        user = authenticator.sign_in_elsewhere(email, visitor_of(request))
+    except AppError as refusal:
+        return show_sign_in(request, SignInForm(next=next), refusal)
+    cookies: Cookies = request.app.state.cookies
+    response = RedirectResponse(landing(request, next), status_code=303)
+    response.delete_cookie(PENDING_COOKIE, path=prefix() or "/")
+    cookies.set_session(response, cookies.session_token(user))
+    request.app.state.devices.remember(request, response, user.id)
+    return response
+
+
+def _provider(request: Request) -> Provider:
+    provider: Provider | None = request.app.state.oidc
+    if provider is None:
+        raise NotFound("No other site is set up to sign in at.")
+    return provider
+
+
+def _callback(request: Request) -> str:
+    return public_url(request, str(request.app.url_path_for("get_oidc_callback")))
+
+
+def _serializer(request: Request) -> URLSafeTimedSerializer:
+    return URLSafeTimedSerializer(request.app.state.secret, salt="oidc")
+
+
+def _pending(request: Request) -> PendingSignIn:
+    sent = request.cookies.get(PENDING_COOKIE, "")
+    try:
+        return PendingSignIn(*_serializer(request).loads(sent, max_age=_SECONDS))
+    except (BadData, TypeError):
+        raise Forbidden("This sign-in has expired, or began in another browser.") from None

@@ -1,0 +1,109 @@
+"""Behind nginx with TLS under a path: signing in, judging, frames, uploads, jobs and the API."""
+
+import shutil
+import ssl
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from playwright.sync_api import Browser
+
+from tests.browser.assigned_work import Site
+from tests.browser.test_prefix import PREFIX, walk_under_path
+from tests.cli.test_serve import within
+from tests.factories import make_user
+from tests.live import LiveServer, free_port, serving, wait_until_listening
+from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.domain.enums import Role
+from topkapi.app.services.accounts.tokens import issue_token
+
+pytestmark = pytest.mark.browser
+NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
+CONFIGURATION = """
+daemon off;
+pid nginx.pid;
+error_log error.log;
+events {{}}
+http {{
+  access_log off;
+  client_body_temp_path body;
+  proxy_temp_path proxy;
+  fastcgi_temp_path fastcgi;
+  uwsgi_temp_path uwsgi;
+  scgi_temp_path scgi;
+  server {{
+    listen 127.0.0.1:{port} ssl;
+    ssl_certificate {folder}/certificate.pem;
+    ssl_certificate_key {folder}/key.pem;
+    location {prefix}/ {{
+      proxy_pass http://127.0.0.1:{target};
+      proxy_set_header Host $host;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_set_header X-Forwarded-Proto $scheme;
+      client_max_body_size 0;
+    }}
+  }}
+}}
+"""
+
+
+@pytest.fixture
+def behind_nginx(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
+    """Run nginx in front of a server whose cookies need TLS."""
+    if NGINX is None or shutil.which("openssl") is None:
+        pytest.skip("nginx or openssl is not installed: apt-get install nginx-light openssl")
+    port, target, folder = free_port(), free_port(), tmp_path / "nginx"
+    folder.mkdir()
+    make_certificate(folder)
+    text = CONFIGURATION.format(port=port, target=target, folder=folder, prefix=PREFIX)
+    (folder / "nginx.conf").write_text(text)
+    url = f"https://localhost:{port}{PREFIX}"
+    engine = make_engine(sqlite_url)
+    proxy = subprocess.Popen([NGINX, "-p", str(folder), "-c", "nginx.conf"])
+    try:
+        with serving(
+            sqlite_url, tmp_path, port=target, work=True, public_url=url, secure_cookies="true"
+        ) as live:
+            behind = LiveServer(url, live.process, live.log, sqlite_url, live.secret_file)
+            wait_until_listening(url, live.process, folder / "error.log")
+            yield Site(behind, make_sessions(engine))
+    finally:
+        proxy.terminate()
+        proxy.wait(timeout=20)
+        engine.dispose()
+
+
+def make_certificate(folder: Path) -> None:
+    """Write a key and a certificate for localhost."""
+    command = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost"
+    names = "-addext subjectAltName=DNS:localhost -keyout key.pem -out certificate.pem"
+    done = subprocess.run([*command.split(), *names.split()], cwd=folder, capture_output=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_everything_works_behind_nginx_with_tls_under_a_path(
+    behind_nginx: Site, browser: Browser, tmp_path: Path
+) -> None:
+    context = browser.new_context(ignore_https_errors=True)
+    assigned = walk_under_path(behind_nginx, context, tmp_path)
+    cookies = context.cookies()
+    assert cookies
+    assert all(each.get("secure") for each in cookies)
+    context.close()
+    with behind_nginx.sessions.write.begin() as session:
+        _, token = issue_token(session, make_user(session, role=Role.ADMIN), "test")
+    trusted = ssl.create_default_context(cafile=str(tmp_path / "nginx" / "certificate.pem"))
+    address = f"{behind_nginx.server.url}/api/v1"
+    headers = {"Authorization": f"Bearer {token}"}
+    with httpx.Client(base_url=address, headers=headers, verify=trusted, timeout=60) as client:
+        found = client.get("/studies").json()
+        assert "tulips" in str(found)
+        jobs = f"/studies/{assigned.study.slug}/jobs"
+        job = client.post(jobs, json={"kind": "labels"})
+        assert job.status_code == 201, job.text
+        path = f"{jobs}/{job.json()['id']}"
+        ended = ("done", "failed")
+        within(120, lambda: client.get(path).json()["state"] in ended, "the job does not end")
+        assert client.get(path).json()["state"] == "done"
