@@ -19,7 +19,7 @@ from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topkapi.app.web.common.errors import show_unexpected
-from topkapi.app.web.metrics import count_request
+from topkapi.app.web.server.counting import count_request
 
 _log = logging.getLogger("topkapi.requests")
 _encode = json.JSONEncoder(default=str, ensure_ascii=False).encode
