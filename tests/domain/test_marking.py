@@ -39,6 +39,16 @@ def test_words_of_a_phrase_may_have_any_blanks_between_them() -> None:
     ]
 
 
+def test_terms_are_found_in_letters_of_either_case() -> None:
+    pattern = term_pattern(["tulips"])
+    assert pattern is not None
+    assert list(split_at_terms("TULIPS, tuLips", pattern)) == [
+        ("TULIPS", 1),
+        (", ", None),
+        ("tuLips", 1),
+    ]
+
+
 LETTERS = "abkKsSſßiıİIμµσςåÅ木๑ -^]\\+\n"  # unusual case, and signs with a meaning in `re`
 
 

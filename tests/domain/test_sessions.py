@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.report.page.lists import ANSWERS as NAMES
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import NothingToRedo, NothingToUndo
+from topkapi.app.domain.errors import Invalid, NothingToRedo, NothingToUndo
+from topkapi.app.domain.grades.session import UNJUDGEABLE
 from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.log import Entry, EntryKind, answer, fold, stacks
 from topkapi.app.domain.session import AnySession, SubmittedAnswer
@@ -111,3 +112,8 @@ def test_undo_or_redo_of_nothing_is_refused() -> None:
 def test_the_report_names_answers_about_lists_as_their_buttons_do() -> None:
     assert {answer.value: answer.label for answer in ListAnswer} == NAMES
     assert [answer.value for answer in ListAnswer] == list(ANSWERS)
+
+
+def test_a_page_that_cannot_be_judged_has_no_grade_of_that_name() -> None:
+    with pytest.raises(Invalid, match="cannot be the name of a grade"):
+        SESSIONS[Tool.GRADES].open({"order": [1, 2], "grades": ["good", UNJUDGEABLE], "seed": "s"})

@@ -44,6 +44,11 @@ def truths(draw: st.DrawFn) -> tuple[tuple[int, ...], dict[int, float]]:
     return items, {item: draw(grades) for item in items}
 
 
+def test_insertion_puts_an_item_behind_its_equals() -> None:
+    ranking, _ = sort_all("insertion", (4, 2, 9), 3, dict.fromkeys((4, 2, 9), 1.0))
+    assert [item for group in ranking for item in group] == [4, 2, 9]
+
+
 @pytest.mark.parametrize("name", EXACT_SORTERS)
 @given(truth=truths(), k=st.integers(1, 30))
 def test_the_ranking_is_a_correct_top_k(
