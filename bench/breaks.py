@@ -104,7 +104,7 @@ BREAKS = (
         "app/services/judging/labeling.py",
         "if submission.position == current.session.length:",
         "if submission.position >= current.session.length:",
-        "tests/services/test_labeling.py",
+        "tests/services/test_labeling.py tests/web/test_api_judging.py",
     ),
     Break(
         "app/services/backups/reading.py",

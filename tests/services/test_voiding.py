@@ -77,6 +77,9 @@ def test_only_finished_work_is_voided_and_only_with_a_reason(
         voiding.void(session, judged, [row.id, 99999], reason="x")
     with pytest.raises(Conflict, match="is not void"):
         voiding.restore(session, judged, [row.id])
+    unfinished = select(Assignment.id).where(Assignment.finished_at.is_(None)).limit(1)
+    with pytest.raises(Conflict, match="is not finished"):
+        voiding.void(session, judged, [session.scalars(unfinished).one()], reason="x")
     voiding.void(session, judged, [row.id], reason="x")
     with pytest.raises(Conflict, match="is not finished"):
         voiding.void(session, judged, [row.id], reason="x")
