@@ -37,7 +37,7 @@ _ONE_SORTER = frozenset({"sorter", "goal", "budget", "stop_at"})  # the frontier
 
 
 @dataclass(frozen=True)
-class Options:
+class SimulateOptions:
     """Options that several of the commands have."""
 
     n: Annotated[
@@ -185,11 +185,11 @@ def _with_options(
 ) -> Callable[..., None]:
     """Return a command with its own parameters and, in place of the last, the shared options."""
     *own, _ = signature(command, eval_str=True).parameters.values()
-    shared = signature(Options, eval_str=True).parameters.values()
+    shared = signature(SimulateOptions, eval_str=True).parameters.values()
 
     def run(**given: Any) -> None:
         mine = {each.name: given.pop(each.name) for each in own}
-        command(**mine, options=Options(**given))
+        command(**mine, options=SimulateOptions(**given))
 
     run.__doc__ = command.__doc__
     options = (each for each in shared if each.name not in without)
@@ -197,7 +197,7 @@ def _with_options(
     return run
 
 
-def sessions(options: Options) -> None:
+def sessions(options: SimulateOptions) -> None:
     """Simulate sessions: questions asked, and quality of the resulting list.
 
     The kappa-NDCG at k compares the list with the true one (Niu et al. 2012, equation 2); overlap
@@ -213,7 +213,7 @@ def votes(
         bool, typer.Option("--one-assessor", help="One person answers, gold is from the others.")
     ] = False,
     *,
-    options: Options,
+    options: SimulateOptions,
 ) -> None:
     """Replay real votes: gold comes from the votes that do not answer."""
     if one_assessor and options.team > 1:
@@ -225,14 +225,14 @@ def votes(
 def frontier(
     out: Annotated[Path, typer.Argument(help="Files to write: OUT.png, .svg and .csv.")],
     *,
-    options: Options,
+    options: SimulateOptions,
 ) -> None:
     """Plot quality against questions, for all sorters and both goals of robust."""
     rates = _rates(options.error or FRONTIER_RATES, options.error_model)
     _frontier(options.setting(), rates, out, options.processes, options.as_json)
 
 
-def _simulate(options: Options, base: Setting) -> None:
+def _simulate(options: SimulateOptions, base: Setting) -> None:
     """Simulate each sorter at each error rate, and print the figures."""
     settings = [
         replace(base, plan=replace(base.plan, sorter=name), error=rate)
