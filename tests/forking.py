@@ -57,7 +57,8 @@ class Forker:
 
 
 def _started() -> subprocess.Popen[str]:
-    path = {"PYTHONPATH": str(Path(__file__).parents[1])}
+    root = Path(__file__).parents[1]  # its `src` first: `bench.breaks` runs in a copy
+    path = {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
     process = subprocess.Popen(
         COMMAND, env=os.environ | path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )

@@ -2,6 +2,9 @@
 
 import json
 import os
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -9,12 +12,11 @@ import pytest
 from sqlalchemy import select
 
 from tests.chat_endpoint import ChatEndpoint, Fault, serving_chat
-from tests.forking import Forked
-from tests.live import FORKER
 from tests.ranked import make_ranked_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, MachineCall
 
+COMMAND = (sys.executable, "-c", "from topkapi.app.cli import main; main()", "judge", "ranked")
 pytestmark = pytest.mark.both
 
 
@@ -33,23 +35,21 @@ def test_a_killed_run_is_continued_by_the_same_command(
             *("--model", "fake", "--endpoint", endpoint.address, "--key-file", str(key)),
             *("--tool", "pairs", "--tool", "lists", "--interval", "0.02", "--json"),
         ]
-
-        def start(name: str, *more: str) -> Forked:
-            command = ["judge", "ranked", *arguments, *more]
-            return FORKER.start(command, environment, tmp_path / name)
-
-        assert start("dry", "--dry-run").wait(60) == 0
-        assert json.loads((tmp_path / "dry").read_text())["assignments"] == 4
+        dry = subprocess.run(
+            [*COMMAND, *arguments, "--dry-run"], env=environment, check=True, capture_output=True
+        )
+        assert json.loads(dry.stdout)["assignments"] == 4
         assert endpoint.requests == 0
         killed_at = len(endpoint.paid)
-        running = start("killed")
+        running = subprocess.Popen([*COMMAND, *arguments], env=environment)
         while len(endpoint.paid) < killed_at + 6:
             time.sleep(0.02)
-        running.kill()
+        running.send_signal(signal.SIGKILL)
         running.wait()
-        assert start("ended").wait(60) == 0
-    printed = (tmp_path / "ended").read_text()
-    result = json.loads(printed)
+        ended = subprocess.run(
+            [*COMMAND, *arguments], env=environment, check=True, capture_output=True
+        )
+    result = json.loads(ended.stdout)
     assert result["without_answer"] == 0
     with sessions.read() as session:
         assert not session.scalars(
@@ -58,5 +58,5 @@ def test_a_killed_run_is_continued_by_the_same_command(
         asked = session.scalars(select(MachineCall.requests)).all()
         assert len(session.scalars(select(JudgmentRow.id)).all()) > 6
     assert sum(asked) - len(asked) <= 4, "only what was in transit, of four at a time"
-    assert endpoint.key not in printed
+    assert endpoint.key.encode() not in ended.stdout + ended.stderr
     assert max(endpoint.paid.values()) <= 2

@@ -32,8 +32,8 @@ from topkapi.analysis.metrics import PREFS_MEASURES, evaluate_prefs
 from topkapi.analysis.report.sources import read_preferences as read_report_source
 from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
-from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import export_session, open_export
+from topkapi.extras import MissingPackage
 
 
 @pytest.fixture
@@ -89,7 +89,7 @@ def test_without_pyarrow_the_export_names_the_extra(
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with (
         export_session(sessions) as session,
-        pytest.raises(Invalid, match=r"pip install .pyarrow"),
+        pytest.raises(MissingPackage, match=r"pip install .pyarrow"),
     ):
         open_export(session, "tulips", "pairs.parquet")
 
