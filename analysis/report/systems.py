@@ -7,11 +7,15 @@ from heapq import nlargest
 import numpy as np
 
 from topkapi.analysis.data.runs import Run, data_of_judgments, run_scores
+from topkapi.analysis.errors import BadData
 from topkapi.analysis.experiments.significance import holm, randomisation_tests
+from topkapi.analysis.machines import powered_systems
+from topkapi.analysis.machines.powered import NOT_DRAWN
 from topkapi.analysis.metrics import LOSSES, evaluate, usual_names
 from topkapi.analysis.report.schema import (
     Difference,
     Figure,
+    PoweredScores,
     Reason,
     ScoredSystem,
     SystemScore,
@@ -84,6 +88,60 @@ def run_values(labels: Labels, run: Run, measures: Sequence[str], k: int) -> Run
     found = evaluate(data, run_scores(data, run), measures, per_query=True)
     values = np.stack([found[name] for name in measures], axis=1)
     return RunValues(values, len(answered), unjudged, shown)
+
+
+def powered_scores(
+    machine: str,
+    runs: Mapping[str, Run],
+    people: Labels,
+    labels: Labels,
+    measure: str,
+    *,
+    drawn: Sequence[str] | None,
+    baseline: str | None = None,
+) -> PoweredScores:
+    """Score systems from the queries that people judged and those of a machine.
+
+    Parameters
+    ----------
+    machine
+        Name of the machine.
+    runs
+        Runs of the systems.
+    people, labels
+        Labels of people, and of the machine.
+    measure
+        Name of the measure.
+    drawn
+        The queries that were drawn at random for people; None if none were.
+    baseline
+        System to compare the others with.
+    """
+    try:
+        if drawn is None:
+            raise BadData(NOT_DRAWN)
+        judged = {query: people[query] for query in drawn if query in people}
+        both = judged.keys() & labels.keys()
+        if len(both) < len(drawn):
+            raise BadData(
+                f"people and the machine have judged {len(both)} of the {len(drawn)} queries that "
+                "were drawn for people; all of them are needed"
+            )
+        values = [
+            {system: _by_query(known, run, measure) for system, run in runs.items()}
+            for known in (judged, labels)
+        ]
+        found = powered_systems(*values, drawn_at_random=True, baseline=baseline)
+    except BadData as error:
+        return PoweredScores(machine, measure, (), str(error))
+    return PoweredScores(machine, measure, found)
+
+
+def _by_query(labels: Labels, run: Run, measure: str) -> dict[str, float]:
+    values = run_values(labels, run, [measure], 1).values
+    if values is None:
+        return dict.fromkeys(labels, 0.0)  # nothing retrieved
+    return dict(zip(labels, values[:, 0].tolist(), strict=True))
 
 
 def first_documents(scores: Mapping[str, float], k: int) -> list[str]:

@@ -139,6 +139,15 @@ class StudySettings:
         high=240,
         frozen=False,
     )
+    people_queries: int | None = setting(
+        None,
+        "Queries of people",
+        "A rotation gives people so many queries, drawn at random; machines judge all of them. "
+        "If empty, people judge all.",
+        "study",
+        low=5,
+        frozen=False,
+    )
     lists_in_rotation: bool = setting(
         False, "In the rotation", "Nobody judges a query with both lists and another tool.", "lists"
     )

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from topkapi.analysis.machines import LengthBoard
+from topkapi.analysis.machines import LengthBoard, PoweredSystem
 from topkapi.analysis.report.schema.figures import Figure
 from topkapi.analysis.report.schema.keys import OPTIONAL
 from topkapi.analysis.report.schema.lists import StudyName
@@ -106,6 +106,16 @@ class Leaderboard:
     at_equal_lengths: LengthBoard | None = field(default=None, metadata=OPTIONAL)
 
 
+@dataclass(frozen=True, slots=True)
+class PoweredScores:
+    """Scores from few queries of people and many of a machine; ``reason`` is why there are none."""
+
+    machine: str
+    measure: str
+    systems: tuple[PoweredSystem, ...]
+    reason: str = ""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SystemReport:
     """Everything about the systems of a study; None where there is nothing to report.
@@ -118,3 +128,4 @@ class SystemReport:
     truths: tuple[str, ...]
     scores: SystemScores | None
     leaderboard: Leaderboard | None
+    powered: tuple[PoweredScores, ...] | None = field(default=None, metadata=OPTIONAL)

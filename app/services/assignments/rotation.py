@@ -16,6 +16,7 @@ from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.crowds import workers_among
 from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.domain.assignment.drawing import drawn
 from topkapi.app.domain.assignment.growth import GrowthStep, grow
 from topkapi.app.domain.assignment.rotation import (
     ADJUDICATION,
@@ -77,7 +78,9 @@ def plan_rotation(
     is rotated on its own.
     """
     tools = rotated_tools(study, lists=lists)
-    query_ids = [query.id for query in queries.queries_of_study(session, study.id)]
+    rows = {query.external_id: query.id for query in queries.queries_of_study(session, study.id)}
+    chosen = set(drawn(rows, study.settings.people_queries, study.slug))
+    query_ids = [number for name, number in rows.items() if name in chosen]
     existing = existing_work(queries.assignments_of_study(session, study.id), tools)
     known = [number for number in query_ids if number in existing.met]
     earlier = steps_of(study, lists=lists, known=known)

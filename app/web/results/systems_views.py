@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # slow to import
         Figure,
         Leaderboard,
         LeaderRow,
+        PoweredScores,
         ScoredSystem,
         SystemReport,
         SystemScores,
@@ -191,6 +192,7 @@ class SystemsView:
     truths: Sequence[str]
     scores: ScoresView | None
     board: BoardView | None
+    powered: Sequence["PoweredScores"]
     most: str
     problems: Sequence[str] = ()
     waiting: bool = False
@@ -245,6 +247,7 @@ def systems_view(
         truths=report.truths if report else (),
         scores=None if scores is None else scores_view(scores, measure),
         board=None if board is None else BoardView.of(board),
+        powered=(report.powered or ()) if report else (),
         most=most,
         problems=problems,
         waiting=report is None,

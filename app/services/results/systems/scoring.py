@@ -13,13 +13,27 @@ from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.experiments.folds import Truth
 from topkapi.analysis.machines import length_board
 from topkapi.analysis.report.leaderboard import Ballots, leaderboard
-from topkapi.analysis.report.schema import Leaderboard, StudyName, SystemReport, SystemScores
-from topkapi.analysis.report.systems import RunValues, measures_of, run_values, system_scores
+from topkapi.analysis.report.schema import (
+    Leaderboard,
+    PoweredScores,
+    StudyName,
+    SystemReport,
+    SystemScores,
+)
+from topkapi.analysis.report.systems import (
+    RunValues,
+    measures_of,
+    powered_scores,
+    run_values,
+    system_scores,
+)
+from topkapi.app.db.queries.machines import machines_at_work
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.db.queries.results.exports import text_lengths
+from topkapi.app.domain.assignment.drawing import drawn
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.results.exports import completeness
+from topkapi.app.services.results.exports import ExportOptions, completeness
 from topkapi.app.services.results.exports.labels import Labels
 from topkapi.app.services.results.exports.lists import list_answers
 from topkapi.app.services.results.exports.source import StudySource
@@ -27,6 +41,7 @@ from topkapi.app.services.results.ranking import study_labels
 from topkapi.app.services.results.reports.machines import list_lengths
 from topkapi.app.services.results.systems.runs import run_text
 
+COMPATIBILITY = "compatibility:.95"
 RunKey = tuple[Truth, int, str]  # number of an uploaded run, or 0, and the system
 
 
@@ -40,6 +55,8 @@ class StudySystems:
     labels: Mapping[Truth, Mapping[str, Labels]]
     leaderboard: Leaderboard | None
     values: dict[RunKey, RunValues] = field(default_factory=dict)
+    drawn: tuple[str, ...] | None = None  # queries for people, if they were drawn at random
+    machines: Mapping[str, Mapping[Truth, Mapping[str, Labels]]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -65,6 +82,8 @@ class StudySystems:
             k={"topk": longest, "graded": depth},
             labels=labels,
             leaderboard=_leaderboard(source),
+            drawn=_drawn(source),
+            machines={} if stored else _machine_labels(source),  # few answers only
         )
 
     @classmethod
@@ -86,6 +105,29 @@ class StudySystems:
             truths=tuple(self.labels),
             scores=scores,
             leaderboard=self.leaderboard,
+            powered=None if chosen is None else self._powered(session, chosen, baseline),
+        )
+
+    def _powered(
+        self, session: Session, truth: Truth, baseline: str | None
+    ) -> tuple[PoweredScores, ...] | None:
+        """Return scores with each machine's labels, by the main measure and by compatibility."""
+        known = {name: found[truth] for name, found in self.machines.items() if found[truth]}
+        if not known:
+            return None
+        runs = {key[2]: self._run(session, key) for key in self._keys(session, truth)}
+        return tuple(
+            powered_scores(
+                name,
+                runs,
+                self.labels[truth],
+                labels,
+                measure,
+                drawn=self.drawn,
+                baseline=baseline,
+            )
+            for name, labels in known.items()
+            for measure in (measures_of(truth, self.k[truth])[0], COMPATIBILITY)
         )
 
     def _truth(self, wanted: str | None) -> Truth | None:
@@ -115,12 +157,15 @@ class StudySystems:
 
     def _of_systems(self, session: Session, truth: Truth) -> Iterator[tuple[str, RunValues]]:
         """Yield the values of each system; an uploaded run replaces lists of the same name."""
-        runs = {run.system: run.id for run in queries.runs_of_study(session, self.study_id)}
-        for system in sorted({*runs, *queries.list_systems(session, self.study_id)}):
-            key = truth, runs.get(system, 0), system
+        for key in self._keys(session, truth):
             if key not in self.values:
                 self.values[key] = self._scored(self._run(session, key), truth)
-            yield system, self.values[key]
+            yield key[2], self.values[key]
+
+    def _keys(self, session: Session, truth: Truth) -> Iterator[RunKey]:
+        runs = {run.system: run.id for run in queries.runs_of_study(session, self.study_id)}
+        for system in sorted({*runs, *queries.list_systems(session, self.study_id)}):
+            yield truth, runs.get(system, 0), system
 
     def _run(self, session: Session, key: RunKey) -> Run:
         _, number, system = key
@@ -135,6 +180,21 @@ class StudySystems:
     def _scored(self, run: Run, truth: Truth) -> RunValues:
         k = self.k[truth]
         return run_values(self.labels[truth], run, measures_of(truth, k), k)
+
+
+def _drawn(source: StudySource) -> tuple[str, ...] | None:
+    most = source.study.settings.people_queries
+    names = (query.name for query in source.queries())
+    return None if most is None else tuple(drawn(names, most, source.study.slug))
+
+
+def _machine_labels(source: StudySource) -> dict[str, Mapping[Truth, Mapping[str, Labels]]]:
+    """Return the labels of each machine that has judged, by its name."""
+    session, slug = source.session, source.study.slug
+    return {
+        name: study_labels(StudySource(session, slug, ExportOptions(assessor=email)))
+        for email, name in machines_at_work(session, source.study.id).items()
+    }
 
 
 def _leaderboard(source: StudySource) -> Leaderboard | None:
