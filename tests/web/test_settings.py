@@ -86,6 +86,7 @@ def test_every_setting_survives_its_form(client: httpx.Client, sessions: Session
         grades=(Grade("no", "useless: not at all"), Grade("yes")),
         idle_seconds=45,
         rest_minutes=30,
+        people_queries=20,
         lists_pairs="random",
         lists_size=4,
         training_needed=2,
