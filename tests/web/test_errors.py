@@ -1,3 +1,4 @@
+import asyncio
 import json
 import logging
 
@@ -5,6 +6,7 @@ import httpx
 import pytest
 from fastapi import APIRouter, FastAPI
 from sqlalchemy.exc import OperationalError
+from starlette.types import Message, Receive, Scope, Send
 
 from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
@@ -14,7 +16,7 @@ from topkapi.app.domain import errors
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.errors import STATUS, status_of
 from topkapi.app.web.server.headers import CSP
-from topkapi.app.web.server.logs import JsonLines
+from topkapi.app.web.server.logs import JsonLines, RequestLog
 
 PRIVATE = "private.person@example.org"
 
@@ -200,3 +202,32 @@ def test_a_logged_traceback_holds_no_values(
     lines = [JsonLines().format(record) for record in caplog.records if record.exc_info]
     assert any("IntegrityError" in line for line in lines)
     assert PRIVATE not in "".join(lines)
+
+
+def test_a_request_that_a_stopping_server_cancels_can_be_sent_again() -> None:
+    sent: list[Message] = []
+
+    async def slow(_scope: Scope, _receive: Receive, _send: Send) -> None:
+        await asyncio.Event().wait()
+
+    async def collect(message: Message) -> None:
+        sent.append(message)
+
+    async def nothing() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def cancelled() -> None:
+        scope = {
+            **{"type": "http", "method": "POST", "path": "/api/v1/assignments/1/log"},
+            **{"headers": [], "query_string": b"", "root_path": "", "server": ("localhost", 80)},
+        }
+        task = asyncio.create_task(RequestLog(slow)(scope, nothing, collect))
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    asyncio.run(cancelled())
+    headers = dict(sent[0]["headers"])
+    assert sent[0]["status"] == 503
+    assert int(headers[b"retry-after"]) > 0
+    assert "send it again" in json.loads(sent[1]["body"])["detail"]

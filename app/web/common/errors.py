@@ -157,8 +157,13 @@ def show_busy(request: Request, _error: Exception) -> Response:
     return _busy(request, "The server has too many requests at the moment.")
 
 
-def _busy(request: Request, why: str) -> Response:
-    response = show(request, 503, "busy", f"{why} Nothing was written; try again.")
+def show_restarting(request: Request) -> Response:
+    """Return the response for a request that takes longer than a server that stops can wait."""
+    return _busy(request, "The server restarts.", "The request may be saved or not; send it again.")
+
+
+def _busy(request: Request, why: str, advice: str = "Nothing was written; try again.") -> Response:
+    response = show(request, 503, "busy", f"{why} {advice}")
     response.headers["Retry-After"] = str(RETRY_SECONDS)
     return response
 

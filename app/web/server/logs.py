@@ -10,6 +10,7 @@ import re
 import secrets
 import sys
 import time
+from asyncio import CancelledError
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -18,7 +19,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from topkapi.app.web.common.errors import show_unexpected
+from topkapi.app.web.common.errors import show_restarting, show_unexpected
 from topkapi.app.web.server.counting import count_request
 
 _log = logging.getLogger("topkapi.requests")
@@ -114,6 +115,10 @@ class RequestLog:
 
         try:
             await self._app(scope, receive, watched_send)
+        except CancelledError:  # the server stops, and has waited as long as it can
+            if status:
+                raise
+            await show_restarting(request)(scope, receive, watched_send)
         except Exception:
             _log.exception("unexpected error", extra={"fields": _measured(request, 500, started)})
             if status:
