@@ -32,7 +32,8 @@ class HelpView:
 
 @router.get("/{path:path}")
 def get_help(request: Request, _user: CurrentUser, path: str) -> Response:
-    """Return a page of the documentation, or a picture of one."""
+    """Return a page of the documentation, the first if none is named, or a picture of one."""
+    path = path or "README.md"
     file = _files().get(path)
     if file is None:
         raise NotFound("There is no such page in the help.")
