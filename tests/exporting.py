@@ -9,7 +9,16 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_study, make_user, queries_of
-from topkapi.app.db.models import Assignment, Candidate, JudgmentRow, Query, Study, TimerEvent, User
+from topkapi.app.db.models import (
+    Assignment,
+    Candidate,
+    JudgmentRow,
+    MachineCall,
+    Query,
+    Study,
+    TimerEvent,
+    User,
+)
 from topkapi.app.domain.enums import TimerKind, Tool
 from topkapi.app.domain.grades.session import DEFAULT_GRADES, AskingGrade, Grading
 from topkapi.app.domain.log import Entry, EntryKind
@@ -169,3 +178,15 @@ def _fussy(question: Question) -> Answer:
     if high % 8 == 5:
         return Answer.LEFT_UNJUDGEABLE if question.left == high else Answer.RIGHT_UNJUDGEABLE
     return Answer.TIE if (low + high) % 5 == 0 else by_worth(question)
+
+
+def judge_in_a_team(session: Session, email: str) -> None:
+    """Add a team's work of one answer, with what was learned about its member, and a call."""
+    user = session.scalars(select(User).where(User.email == email)).one()
+    query = queries_of(session, session.scalars(select(Study)).one())[0]
+    row = make_assignment(session, user=user, query=query, round=7, sorter="robust", together=True)
+    row.answered = 1
+    row.pending_question = {"after": 1, "pair": [1, 2], "errors": [[0.0] * 5, [1.0] * 5, [0.1]]}
+    session.flush()
+    facts = {"position": 0, "order": "ab", "prompt_number": 1, "model": "fake", "form": "letter"}
+    session.add(MachineCall(key="k", assignment_id=row.id, **facts))

@@ -10,7 +10,15 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 from sqlalchemy import Engine, select
 
-from tests.exporting import NOTE, START, add_features, judge, make_grades, make_judged_study
+from tests.exporting import (
+    NOTE,
+    START,
+    add_features,
+    judge,
+    judge_in_a_team,
+    make_grades,
+    make_judged_study,
+)
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import compare_lists
 from tests.trec_eval import reference_library
@@ -458,6 +466,7 @@ def test_an_export_that_is_given_up_leaves_nothing_open(
     monkeypatch.setattr("topkapi.app.services.results.exports.service._CHUNK", 1)
     with judged.write.begin() as session:
         compare_lists(session, "tulips", "ansa@tulips.example")
+        judge_in_a_team(session, "ansa@tulips.example")
     for name in EXPORTS:
         with export_session(judged) as session:
             assert next(open_export(session, "tulips", name).chunks)

@@ -3,17 +3,14 @@ from pathlib import Path
 import httpx
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import select
-from sqlalchemy.orm import Session
 from starlette.types import Message
 
 from tests.asgi import exchange
-from tests.exporting import make_judged_study
-from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from tests.exporting import judge_in_a_team, make_judged_study
+from tests.factories import make_study, make_user, sign_in
 from tests.ranked import compare_lists
 from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Study, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.results.exports import EXPORTS
@@ -35,14 +32,6 @@ def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str,
     return {"Authorization": f"Bearer {token}"}
 
 
-def _judge_in_a_team(session: Session) -> None:
-    user = session.scalars(select(User).where(User.email == ANSA)).one()
-    query = queries_of(session, session.scalars(select(Study)).one())[0]
-    row = make_assignment(session, user=user, query=query, round=7, sorter="robust", together=True)
-    row.answered = 1
-    row.pending_question = {"after": 1, "pair": [1, 2], "errors": [[0.0] * 5, [1.0] * 5, [0.1]]}
-
-
 @pytest.mark.parametrize("options", [{"assessor": ANSA}, {"pseudonyms": "true"}, {}])
 def test_page_api_and_command_give_the_same_bytes(
     client: httpx.Client,
@@ -56,7 +45,7 @@ def test_page_api_and_command_give_the_same_bytes(
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     with sessions.write.begin() as session:
         compare_lists(session, "tulips", ANSA)
-        _judge_in_a_team(session)
+        judge_in_a_team(session, ANSA)
     arguments = ["--assessor", ANSA] if "assessor" in options else []
     arguments += ["--pseudonyms"] if "pseudonyms" in options else []
     for name in EXPORTS:
