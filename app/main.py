@@ -1,6 +1,7 @@
 """Assembly of the application: engine, templates, static files, routes, error handlers."""
 
 import gc
+import sys
 from collections import deque
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -53,6 +54,9 @@ from topkapi.app.web.server.openapi import describe
 from topkapi.extras import optional_module
 
 WARM_SECONDS = 3.0  # enough to load compiled code; the first start, which compiles it, goes on
+_SWITCH_SECONDS = (
+    0.001  # a request waits so long, again and again, for a thread that computes; usual is 5 ms
+)
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -98,6 +102,7 @@ def app_from_environment() -> FastAPI:
     app = create_app(settings)
     prepare_requests(app)
     _spare_garbage_collection()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     return app
 
 

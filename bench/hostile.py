@@ -298,7 +298,7 @@ def show(name: str, found: Watch, calm: Watch) -> bool:
         problems.append("assessors wait too long")
     if found.wrong:
         problems.append(f"assessors got {found.wrong[:5]}")
-    if found.memory > LARGER * calm.memory or found.children > limits.CHILD_MEMORY:
+    if found.memory > LARGER * calm.memory or found.children > 1.1 * limits.CHILD_MEMORY:
         problems.append("too much memory")
     ratio, total = found.memory / calm.memory, (found.memory + found.children) / calm.memory
     print(

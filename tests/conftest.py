@@ -64,6 +64,12 @@ def _own_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _usual_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the priority: a backup in this process would lower it for all tests that follow."""
+    monkeypatch.setattr(os, "nice", lambda _more: 0)
+
+
+@pytest.fixture(autouse=True)
 def _cheap_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use Argon2 at its lowest cost, because tests do not need strong hashes."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
