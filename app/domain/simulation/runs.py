@@ -195,7 +195,7 @@ def simulate(
             )
             for number, rate in enumerate(rates)
         ]
-        guide = None if company.ranker is None else _scores(worth, company.ranker, random)
+        guide = None if company.ranker is None else ranker_scores(worth, company.ranker, random)
         mine = replace(plan, seed=f"{seed}/{name}")
         return judge(mine, people, guide=guide, known=known, learn=learn), worth
 
@@ -225,7 +225,7 @@ def _near(error: float, random: Random) -> float:
     return min(0.45, error * exp(random.gauss(0.0, RATES_VARY)))
 
 
-def _scores(worth: Sequence[float], correlation: float, random: Random) -> tuple[float, ...]:
+def ranker_scores(worth: Sequence[float], correlation: float, random: Random) -> tuple[float, ...]:
     """Return scores of a ranker with this expected correlation with the worths."""
     mean = sum(worth) / len(worth)
     spread = sqrt(sum((each - mean) ** 2 for each in worth) / len(worth)) or 1.0
