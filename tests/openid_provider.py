@@ -1,4 +1,4 @@
-"""A small OpenID provider for tests: it signs in whoever comes as ``email``, without asking."""
+"""A small OpenID provider for tests: everybody is signed in as ``email``, without being asked."""
 
 import json
 import secrets

@@ -193,7 +193,7 @@ def _with_options(
 
     run.__doc__ = command.__doc__
     options = (each for each in shared if each.name not in without)
-    run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined]
+    run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined]  # Typer reads it
     return run
 
 

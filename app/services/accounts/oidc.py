@@ -90,9 +90,9 @@ class Provider:
             "aud": {"essential": True, "value": self.client_id},
         }
         params = {"nonce": nonce, "client_id": self.client_id}
-        found: dict[str, Any] = claims.CodeIDToken(read.claims, read.header, options, params)
-        found.validate(leeway=60)  # type: ignore[attr-defined]
-        return found
+        found = claims.CodeIDToken(read.claims, read.header, options, params)
+        found.validate(leeway=60)
+        return dict(found)
 
     def _client(self, redirect_uri: str) -> Any:
         return httpx_client.OAuth2Client(

@@ -64,13 +64,13 @@ class TeamStrategy(RobustStrategy):
         if sorter.people == self.people:
             self._sorter = sorter.fork()
 
-    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002
+    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002 (of every strategy)
         """Add an answer of this member."""
         self._answers.append(judgment)
         self._members.append(self._me)
         self._count_asked()
 
-    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002
+    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002 (of every strategy)
         """Remove the last answer of this member."""
         last = len(self._members) - 1 - self._members[::-1].index(self._me)
         assert self._answers[last] == judgment
