@@ -17,8 +17,9 @@ from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments.rotation import assign
 from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 
 Opinion = Callable[[AskingLists], str]
 

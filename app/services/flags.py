@@ -13,8 +13,9 @@ from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.domain.lists.plan import ListPlan, hidden_name
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.services import audit
-from topkapi.app.services.judging.labeling import AssignmentState, assignment_state
+from topkapi.app.services.judging.labeling import assignment_state
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 
 MAX_REASON = 2000
 

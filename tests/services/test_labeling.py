@@ -31,8 +31,9 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 
 pytestmark = pytest.mark.both
 

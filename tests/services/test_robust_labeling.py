@@ -22,8 +22,9 @@ from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 from topkapi.app.domain.pairs.strategy import AskPair
 from topkapi.app.domain.plan_digest import plan_digest
-from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 
 pytestmark = pytest.mark.both
 

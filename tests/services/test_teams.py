@@ -31,8 +31,9 @@ from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, resu
 from topkapi.app.domain.pairs.team_session import merged
 from topkapi.app.services.assignments import voiding
 from topkapi.app.services.judging import labeling, timing
-from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 
 pytestmark = pytest.mark.both
 

@@ -13,8 +13,9 @@ from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.demo.people import Judge
 from topkapi.app.services.judging import labeling, timing
-from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.judging.timing import TimerReport
 
 _READ = 3  # only the first results of a list are read closely

@@ -11,7 +11,8 @@ from topkapi.app.db.queries.judging.queue import work_in_study
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.judging import timing
-from topkapi.app.services.judging.labeling import AssignmentState, assignment_at_work
+from topkapi.app.services.judging.labeling import assignment_at_work
+from topkapi.app.services.judging.states import AssignmentState
 
 
 @dataclass(frozen=True, slots=True)

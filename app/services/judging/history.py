@@ -13,8 +13,9 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.plan import ListPlan
 from topkapi.app.domain.log import Entry, EntryKind, stacks
 from topkapi.app.domain.pairs.answers import QuestionKind
-from topkapi.app.services.judging.labeling import AssignmentState, assignment_state
+from topkapi.app.services.judging.labeling import assignment_state
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ is built from the items that the submission says were shown, and then checked ag
 question: no answer is ever applied to a pair that was not shown.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -24,17 +24,22 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import LogRefusal, NotFound, OtherPages, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.team_session import TeamSession
-from topkapi.app.domain.session import Progress, SessionState, SubmittedAnswer
-from topkapi.app.domain.text.terms import query_terms
+from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import timing
 from topkapi.app.services.judging.catching_up import caught_up
 from topkapi.app.services.judging.earlier_errors import count_known, known_pairs, use_earlier_errors
 from topkapi.app.services.judging.lists import work
 from topkapi.app.services.judging.live_sessions import (
-    DocumentHead,
     LiveAssignment,
     LiveSessions,
-    QueryHead,
+)
+from topkapi.app.services.judging.states import (
+    AssignmentState,
+    PossibleState,
+    depth_of,
+    state_after,
+    state_of,
+    states_ahead,
 )
 from topkapi.app.services.judging.teams import publish
 from topkapi.app.services.judging.training_guard import require_training
@@ -55,48 +60,6 @@ class Submission:
     shown: tuple[int | None, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AssignmentState:
-    """The state of an assignment: a snapshot that no later request changes.
-
-    ``position`` is the position of the next log entry; ``new`` holds the pages on the screen that
-    the person has not seen before; ``scale`` is the largest number of questions expected at the
-    start. ``is_stored`` is false for a member of a team whose question has yet to be stored and
-    leased: `offer` does it. ``waits``: others of the team have the last questions. ``ahead``
-    is the prefetch: the state after each possible next entry, likely ones first; each may have a
-    prefetch of its own. It is empty unless it was requested and is cheap to compute.
-    """
-
-    assignment_id: int
-    tool: Tool
-    query: QueryHead
-    terms: tuple[str, ...]
-    documents: Mapping[int, DocumentHead]
-    plan: Mapping[str, Any]
-    position: int
-    state: SessionState
-    new: frozenset[int]
-    progress: Progress
-    scale: int
-    can_undo: bool
-    can_redo: bool
-    active_ms: int
-    ahead: tuple["PossibleState", ...] = ()
-    is_stored: bool = True
-    waits: bool = False
-
-    @property
-    def finished(self) -> bool:
-        """Whether nothing is left to ask."""
-        return not self.state.shown
-
-
-PossibleState = tuple[tuple[str, ...], AssignmentState]
-# Questions to foresee for an assessor who may lose the connection: 3 + 9 if each answer leads to
-# another question, otherwise as many pages as a browser holds easily.
-_BRANCHING_DEPTH, _CHAIN_DEPTH = 2, 4
-
-
 def assignment_state(
     session: Session, live: LiveSessions, *, assignment_id: int, user_id: int
 ) -> AssignmentState:
@@ -106,7 +69,7 @@ def assignment_state(
     try:
         if isinstance(current.session, TeamSession):
             current.session.drop_outdated()
-        return _assignment_state(current, assignment, assignment.active_ms)
+        return state_of(current, assignment, assignment.active_ms)
     finally:
         live.put(current)
 
@@ -133,7 +96,7 @@ def offer(
             finished_at=None if is_open else now(),
         )
     publish(session, assignment, team, joined, now())
-    result = _assignment_state(current, assignment, assignment.active_ms)
+    result = state_of(current, assignment, assignment.active_ms)
     live.put(current)
     return replace(result, is_stored=True)
 
@@ -173,61 +136,13 @@ def peek(
     try:
         if position != current.session.length:
             raise _stale()
-        depth = _depth(current) if deep else 1
+        depth = depth_of(current) if deep else 1
         if deep and depth == 1:
             return ()
         rare = current.session.foresees_rare
-        return _ahead(current, assignment, assignment.active_ms, rare=rare, depth=depth)
+        return states_ahead(current, assignment, assignment.active_ms, rare=rare, depth=depth)
     finally:
         live.put(current)
-
-
-def _depth(live: LiveAssignment) -> int:
-    if len([choice for choice in live.session.choices if not choice.rare]) == 1:
-        return _CHAIN_DEPTH
-    return _BRANCHING_DEPTH if live.session.foresees else 1
-
-
-def _ahead(
-    live: LiveAssignment,
-    assignment: AssignmentHead,
-    active_ms: int,
-    *,
-    rare: bool = True,
-    depth: int = 1,
-) -> tuple[PossibleState, ...]:
-    """Return the possible next states; beyond the first level only after frequent answers."""
-    possible: list[PossibleState] = []
-    for answers, entry, is_frequent in _possible(live, rare=rare):
-        fork = _after(live, entry)
-        state = _assignment_state(fork, assignment, active_ms)
-        if depth > 1 and is_frequent:
-            state = replace(
-                state, ahead=_ahead(fork, assignment, active_ms, rare=False, depth=depth - 1)
-            )
-        possible.append((answers, state))
-    return tuple(possible)
-
-
-def _possible(
-    live: LiveAssignment, *, rare: bool
-) -> Iterator[tuple[tuple[str, ...], Entry[Any], bool]]:
-    """Yield the possible next entries and whether each is frequent; ``rare`` adds the others."""
-    for choice in live.session.choices:
-        if rare or not choice.rare:
-            yield choice.answers, Entry(EntryKind.ANSWER, choice.judgment), not choice.rare
-    if not rare:
-        return
-    if live.session.can_undo:
-        yield (EntryKind.UNDO.value,), Entry(EntryKind.UNDO), False
-    if live.session.can_redo:
-        yield (EntryKind.REDO.value,), Entry(EntryKind.REDO), False
-
-
-def _after(live: LiveAssignment, entry: Entry[Any]) -> LiveAssignment:
-    fork = live.session.fork()
-    fork.append(entry)
-    return replace(live, session=fork)
 
 
 def anticipation(
@@ -251,7 +166,7 @@ def _anticipate(live: LiveSessions, key: AssignmentKey, submission: Submission) 
     try:
         if submission.position == current.session.length > 0:
             entry = _entry(current, submission)
-            after = _after(current, entry)
+            after = state_after(current, entry)
             after.progress()  # needs the next question
             current.foreseen = entry, after.session
     except LogRefusal:
@@ -288,9 +203,9 @@ def submit(
     except LogRefusal:
         live.put(current)
         raise
-    result = _assignment_state(current, assignment, active_ms)
+    result = state_of(current, assignment, active_ms)
     if look_ahead and current.session.foresees:
-        result = replace(result, ahead=_ahead(current, assignment, active_ms, rare=False))
+        result = replace(result, ahead=states_ahead(current, assignment, active_ms, rare=False))
     live.put(current)
     return result
 
@@ -315,36 +230,6 @@ def _required(assignment: AssignmentHead | None, assignment_id: int) -> Assignme
             "there is nothing more to do here."
         )
     return assignment
-
-
-def _assignment_state(
-    live: LiveAssignment, assignment: AssignmentHead, active_ms: int
-) -> AssignmentState:
-    session, chosen = live.session, assignment.terms
-    state, team = session.state, live.team
-    is_stored = (
-        not isinstance(session, TeamSession)
-        or team is None
-        or (session.stored and (not state.shown or live.id in team.leases))
-    )
-    return AssignmentState(
-        assignment_id=live.id,
-        tool=live.tool,
-        query=live.query,
-        terms=query_terms(live.query.text) if chosen is None else tuple(chosen),
-        documents=live.documents,
-        plan=live.plan,
-        position=session.length,
-        state=state,
-        new=frozenset(state.shown) - session.seen,
-        progress=live.progress(),
-        scale=live.scale,
-        can_undo=session.can_undo,
-        can_redo=session.can_redo,
-        active_ms=active_ms,
-        is_stored=is_stored,
-        waits=session.waits,
-    )
 
 
 def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:

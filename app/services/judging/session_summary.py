@@ -12,8 +12,8 @@ from topkapi.app.db.queries.judging.timing import count_pauses
 from topkapi.app.domain.log import EntryKind, fold
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.shortcuts import keys_of
-from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.queue import QueueItem, queue_of_user
+from topkapi.app.services.judging.states import AssignmentState
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.session import SubmittedAnswer
-from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.machines.calls import ModelQuestion
 from topkapi.app.services.machines.prompts import UsedPrompt
 

@@ -20,8 +20,9 @@ from topkapi.app.domain.machines.orders import Orders
 from topkapi.app.domain.machines.prompts import Page
 from topkapi.app.domain.machines.replies import ReplyForm
 from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.machines.asking import Manner, answer_of
 from topkapi.app.services.machines.assessors import give_work, machine_named
 from topkapi.app.services.machines.calls import Calls, Cap, ModelQuestion, Prices

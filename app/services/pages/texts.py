@@ -10,7 +10,7 @@ from topkapi.app.db.queries.judging import lists
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.domain.text.snippets import LOOK
 from topkapi.app.services.byte_cache import ByteCache
-from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.states import AssignmentState
 
 
 class PageTexts:

@@ -13,8 +13,8 @@ from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.session import Progress
 from topkapi.app.domain.study import stored_plan
 from topkapi.app.domain.text.terms import query_terms
-from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead, QueryHead
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.training.trainings import TrainingState
 
 

@@ -14,8 +14,9 @@ from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.heads import StudyName
 from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import AssignmentState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.judging.timing import first_serving
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 from topkapi.app.web.access.admission import admit

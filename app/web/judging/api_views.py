@@ -13,7 +13,7 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished
 from topkapi.app.services.heads import StudyName
 from topkapi.app.services.importing.records.types import QueryRecord
-from topkapi.app.services.judging.labeling import AssignmentState
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.pages.texts import PageTexts
 from topkapi.app.web.judging.api_models import (
     AssignmentOut,

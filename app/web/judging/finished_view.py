@@ -10,9 +10,9 @@ from topkapi.app.domain.grades.session import UNJUDGEABLE, Graded, GradePlan
 from topkapi.app.domain.lists.session import ListAnswer, ListsCompared
 from topkapi.app.domain.pairs.confidence import PageConfidence
 from topkapi.app.domain.pairs.session import Finished, Result
-from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import QueryHead
 from topkapi.app.services.judging.session_summary import SessionSummary
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.web.judging.views import FinishedView, ListConfidenceView, Listed
 from topkapi.app.web.pages.open_pages import Opener
 

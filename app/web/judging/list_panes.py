@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from topkapi.app.domain.lists.plan import ShownList, hidden_name
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.domain.text.snippets import Parts, snippet, without_markdown
-from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.web.pages.display_preferences import DisplayPreferences
 from topkapi.app.web.pages.page_html import MARKDOWN, keeps_colours
 from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme

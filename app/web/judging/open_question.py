@@ -5,8 +5,8 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.web.access.deps import SAFE_METHODS
 
 

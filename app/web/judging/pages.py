@@ -18,9 +18,10 @@ from topkapi.app.domain.study import Grade
 from topkapi.app.services.judging import highlights, labeling, timing
 from topkapi.app.services.judging.context import judging_context
 from topkapi.app.services.judging.history import undone_answer
-from topkapi.app.services.judging.labeling import AssignmentState, PossibleState, Submission
+from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
+from topkapi.app.services.judging.states import AssignmentState, PossibleState
 from topkapi.app.services.pages.texts import snippet_texts
 from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import (

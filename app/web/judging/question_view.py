@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.session import Progress
-from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.web.judging.list_panes import ListPane, list_panes
 from topkapi.app.web.pages.display_preferences import DisplayPreferences
 from topkapi.app.web.pages.page_html import keeps_colours

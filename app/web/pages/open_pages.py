@@ -7,8 +7,8 @@ from starlette.requests import Request
 
 from topkapi.app.db.queries.results.query_results import QueryDocument
 from topkapi.app.db.queries.studies.study_pages import DocumentRow
-from topkapi.app.services.judging.labeling import AssignmentState
 from topkapi.app.services.judging.live_sessions import DocumentHead
+from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.web.common.templates import macro_of, make_templates
 from topkapi.app.web.pages.display_preferences import display_preferences_of
 from topkapi.app.web.pages.page_html import keeps_colours
