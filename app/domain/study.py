@@ -109,8 +109,9 @@ class StudySettings:
     prior: str = setting(
         "",
         "Prior",
-        "Sorter `robust`: a feature of the candidates, or `grade`, whose values help to choose the "
-        "questions; the list follows from people's answers alone. Empty: none.",
+        "Sorter `robust`: a feature of the candidates, `grade`, or `machine:NAME` for a "
+        "machine's judgments, that helps to choose the questions; the list follows from people's "
+        "answers alone. Empty: none.",
         high=300,
     )
     grades: tuple[Grade, ...] = setting(

@@ -1,10 +1,12 @@
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.exporting import judge
 from tests.factories import make_study, make_user, queries_of
 from topkapi.app.db.models import Assignment, AuditEvent, Candidate, Study
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken
@@ -193,3 +195,32 @@ def test_a_prior_is_the_feature_of_the_candidates_in_the_order_of_the_plan(
     graded = Plan.from_json(assign(session, study, [share(other, first, number=1)])[0].plan)
     positions = {row.document_id: float(row.position) for row in rows}
     assert graded.guide == tuple(positions[document] for document in graded.order)
+
+
+@pytest.mark.both
+def test_a_machine_is_the_prior_of_queries_that_it_has_judged(session: Session) -> None:
+    study = make_study(session, queries=3, documents=4)
+    study.settings = StudySettings(k=2, sorter="robust", tools=BOTH, prior="machine:model one")
+    graded, listed, left = (query.id for query in queries_of(session, study))
+    person, machine = make_user(session).id, make_user(session, name="Model One")
+    machine.machine = True
+    session.flush()
+    with pytest.raises(NotFound, match="No assessor 'model one' has work"):
+        assign(session, study, [share(person, graded)])
+    works = [share(machine.id, graded, Tool.GRADES), share(machine.id, listed)]
+    for row in assign(session, study, works):
+        assert "guide" not in row.plan, "a machine judges by itself"
+        judge(session, row)
+    by_grade, by_list, without = (
+        Plan.from_json(row.plan)
+        for row in assign(
+            session, study, [share(person, query) for query in (graded, listed, left)]
+        )
+    )
+    seed = 32  # characters; grades follow from it
+    assert by_grade.guide == tuple((page * 7 + seed) % 5 for page in by_grade.order)
+    assert sorted(by_list.guide) == [0, 0, 1, 2]
+    assert without.guide == ()
+    study.settings = replace(study.settings, prior="machine:Ansa Lehto")
+    with pytest.raises(Conflict, match="No machine 'Ansa Lehto'"):
+        assign(session, study, [share(make_user(session, name="Second").id, left, number=1)])

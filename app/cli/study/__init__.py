@@ -109,6 +109,13 @@ def import_command(
         int | None,
         typer.Option(min=1, help="Make the candidates from the first documents of each run."),
     ] = None,
+    prior: Annotated[
+        Path | None,
+        typer.Option(
+            help="Scores of a ranker, a TREC run, that help the sorter robust to choose its "
+            "questions."
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Import a study, or add new data to one of the same slug; all of it or nothing."""
@@ -118,7 +125,7 @@ def import_command(
         if is_copy(path):
             report = _read_copy(path, slug, dry_run=dry_run)
         else:
-            report = (_preview if dry_run else _import)(path, policy, options)
+            report = (_preview if dry_run else _import)(path, prior, policy, options)
     except StudyRefused as refused:
         lines = [
             str(problem)
@@ -144,9 +151,11 @@ def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
         return report
 
 
-def _preview(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportReport:
+def _preview(
+    path: Path, prior: Path | None, policy: EditPolicy, options: ReadOptions
+) -> ImportReport:
     with (
-        open_source(path) as source,
+        open_source(path, prior=prior) as source,
         _sessions_for(dry_run=True) as sessions,
         late_bar() as bar,
         sessions.read() as session,
@@ -154,9 +163,11 @@ def _preview(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportRepo
         return preview_study(session, source, options=options, policy=policy, progress=bar)
 
 
-def _import(path: Path, policy: EditPolicy, options: ReadOptions) -> ImportReport:
+def _import(
+    path: Path, prior: Path | None, policy: EditPolicy, options: ReadOptions
+) -> ImportReport:
     with (
-        open_source(path) as source,
+        open_source(path, prior=prior) as source,
         _sessions_for(dry_run=False) as sessions,
         late_bar() as bar,
     ):

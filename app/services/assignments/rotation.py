@@ -26,10 +26,10 @@ from topkapi.app.domain.assignment.rotation import (
 )
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
-from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.sessions import asks_nothing
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.services import audit
+from topkapi.app.services.assignments.priors import prior_scores
 from topkapi.app.services.assignments.steps import (
     Spec,
     existing_work,
@@ -201,9 +201,10 @@ def _prepared(
     pages = queries.candidates_of_study(session, study.id)
     compared = {work.query for work in wanted if work.tool is Tool.LISTS}
     gold = queries.gold_of_study(session, study.id) if settings.attention_every else {}
-    priors = _priors(session, study, settings) if settings.prior else {}
     lists = ListPlans(session, study, settings.list_rules, compared)
     people = queries.users_by_id(session, (work.assessor for work in wanted))
+    asked = any(not people[work.assessor].machine for work in wanted)
+    priors = prior_scores(session, study, settings) if asked else {}
 
     def plan(work: Spec) -> Prepared:
         documents, is_machine = pages.get(work.query, ()), people[work.assessor].machine
@@ -219,26 +220,13 @@ def _prepared(
             made = stored_plan(alone, work.tool, documents, _seed(seed, work, origin))
         if work.query in gold:
             made["gold"] = gold[work.query]
-        if work.tool is Tool.PAIRS and work.query in priors:
+        if work.tool is Tool.PAIRS and work.query in priors and not is_machine:
             known = priors[work.query]
             usual = fmean(known.values())  # a page without a score is neither good nor bad
             made["guide"] = [known.get(document, usual) for document in made["order"]]
         return Prepared(made, None)
 
     return [plan(work) for work in wanted]
-
-
-def _priors(session: Session, study: Study, settings: StudySettings) -> dict[int, dict[int, float]]:
-    """Return a ranker's scores of the documents of each query; refuse a feature that none has."""
-    if not SORTERS[settings.sorter].sampled:
-        return {}
-    found = queries.prior_of_study(session, study.id, settings.prior)
-    if not found:
-        raise Conflict(
-            f"No candidate has the feature {settings.prior!r}, which the setting prior names. "
-            "Import candidates with it, or change the setting."
-        )
-    return found
 
 
 def _refuse_lists(session: Session, study: Study, wanted: Sequence[Spec]) -> None:

@@ -1,6 +1,7 @@
 """The role of each file of a study: from study.toml, from its name, or else from its content."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from topkapi.app.services.importing.bundle import (
     GUIDELINES,
@@ -13,6 +14,7 @@ from topkapi.app.services.importing.bundle import (
 )
 from topkapi.app.services.importing.kinds import ROLES
 from topkapi.app.services.importing.kinds.candidates import candidate_format
+from topkapi.app.services.importing.kinds.prior import PRIOR
 from topkapi.app.services.importing.naming import (
     files_of_role,
     is_group,
@@ -47,6 +49,8 @@ def find_bundle(reader: Reader, options: ReadOptions = WHOLE) -> Bundle | None:
         layout = find_layout(reader, head, options) if head else None
     if head is None or layout is None:
         return None
+    if layout.files.get(PRIOR) and not head.settings.prior:
+        head = replace(head, settings=replace(head.settings, prior=PRIOR))
     return Bundle(under_name(head, options.name, options.slug, reader.problems), layout)
 
 
@@ -109,7 +113,9 @@ def single_layout(reader: Reader) -> Layout | None:
             "Import a LETOR file, a study folder, or a .zip of one.",
         )
         return None
-    return Layout({"candidates": (name,)}, "letor")
+    return Layout(
+        {"candidates": (name,), PRIOR: files_of_role(PRIOR, [*reader.source.files])}, "letor"
+    )
 
 
 def _of_role(

@@ -5,6 +5,7 @@ from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
 from topkapi.app.services.importing.kinds import ROLES
+from topkapi.app.services.importing.kinds.prior import PRIOR
 from topkapi.app.services.importing.sources.folders import GROUPS
 
 QRELS = "qrels/"
@@ -56,7 +57,8 @@ def run_files(files: Sequence[str]) -> tuple[str, ...]:
     return tuple(
         path
         for path in files
-        if path.startswith("runs/") or ("/" not in path and words_of(path) & {"run", "runs"})
+        if path.startswith("runs/")
+        or ("/" not in path and words_of(path) & {"run", "runs"} and path.split(".")[0] != PRIOR)
     )
 
 

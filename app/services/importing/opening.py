@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.importing.kinds.prior import PRIOR
 from topkapi.app.services.importing.naming import files_of_role
 from topkapi.app.services.importing.problems import NullProblems, Problems
 from topkapi.app.services.importing.records.pages import PAGES
@@ -21,13 +22,20 @@ from topkapi.app.services.importing.sources.zipped import ZipSource
 _TAR = (".tar", ".tar.gz", ".tgz")
 
 
-def open_source(path: Path, *, name: str | None = None) -> Source:
+def open_source(path: Path, *, name: str | None = None, prior: Path | None = None) -> Source:
     """Open the source at ``path``: a folder, a zip or tar archive, or a single file.
 
-    ``name`` is the original name of an uploaded file, which is stored under another one.
+    ``name`` is the original name of an uploaded file, which is stored under another one. ``prior``
+    is a file with a ranker's scores, which counts instead of one among the study's files.
     """
-    if not path.exists():
-        raise NotFound(f"There is no file or folder {path}.")
+    for each in (path, prior):
+        if each is not None and not each.exists():
+            raise NotFound(f"There is no file or folder {each}.")
+    source = _opened(path, name)
+    return source if prior is None else WithPrior(source, prior)
+
+
+def _opened(path: Path, name: str | None) -> Source:
     if path.is_dir():
         return _unpacked(FolderSource(path))
     name = name or path.name
@@ -59,6 +67,25 @@ class _WithPages(Closing):
     def close(self) -> None:
         """Let go of both."""
         self._pages.close()
+        self._source.close()
+
+
+class WithPrior(Closing):
+    """A source with one more file: the scores of a ranker."""
+
+    def __init__(self, source: Source, path: Path) -> None:
+        self._source, self._path = source, path
+        self.name, self.single = source.name, source.single
+        self._added = f"{PRIOR}.{path.name}"
+        kept = {name: size for name, size in source.files.items() if name.split(".")[0] != PRIOR}
+        self.files = {**kept, self._added: path.stat().st_size}
+
+    def open(self, path: str) -> BinaryIO:
+        """Open the scores, or another file."""
+        return self._path.open("rb") if path == self._added else self._source.open(path)
+
+    def close(self) -> None:
+        """Let go of the source."""
         self._source.close()
 
 

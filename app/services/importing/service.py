@@ -18,6 +18,7 @@ from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
+from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services import audit
 from topkapi.app.services.importing.bundle import WHOLE, Layout, ReadOptions
@@ -267,6 +268,9 @@ def _notes(checked: Checked) -> Iterator[str]:
     if not checked.bundle.head.lines:
         yield "there is no study.toml; the settings are the defaults, and can be changed"
     yield from checked.notes
+    settings = checked.bundle.head.settings
+    if settings.prior and not SORTERS[settings.sorter].sampled:
+        yield f"the prior has no effect with the sorter {settings.sorter}; choose robust for it"
     if checked.cuts:
         rankings, rank = counted(len(checked.cuts), "ranking"), checked.bundle.head.settings.k
         yield f"{rankings} cut below rank {rank}, at a page that is repeated or not in the study"

@@ -15,12 +15,13 @@ from sqlalchemy.orm import Session
 
 from tests.services.importing.test_collections import load, offered, texts
 from tests.studies import append, small_study, write_gzip, write_jsonl, zipped
-from topkapi.app.db.models import Document, Ranking
+from topkapi.app.db.models import Candidate, Document, Ranking, Study
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import (
     ReadOptions,
     StudyRefused,
     ZipSource,
+    import_study,
     open_source,
 )
 from topkapi.app.services.importing.checking import check_study
@@ -483,3 +484,33 @@ def test_a_fault_below_what_is_shown_does_not_refuse_a_run(
 def test_a_report_counts_what_was_left_out(session: Session, tmp_path: Path) -> None:
     report = load(session, small_study(tmp_path / "study"))
     assert json.loads(json.dumps(report.as_json()))["left_out"] == 0
+
+
+def test_the_scores_of_a_ranker_become_a_feature_of_the_candidates(
+    session: Session, tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study")
+    rows = [{"query": f"q{n // 3}", "document": f"d{n}", "prior": n / 2} for n in range(6)]
+    write_jsonl(folder / "candidates.jsonl", rows)
+    found = tmp_path / "bm25.run"
+    found.write_text("q0 Q0 d1 1 7.5 bm25\nq0 Q0 d0 2 -1 bm25\nq0 Q0 elsewhere 3 -2 bm25\n")
+    with open_source(folder, prior=found) as source:
+        report = import_study(session, source)
+    stored = session.scalars(select(Candidate).order_by(Candidate.id))
+    assert [row.features for row in stored] == [
+        {"prior": score} for score in (-1, 7.5, 1, 1.5, 2, 2.5)
+    ]
+    assert session.scalars(select(Study)).one().settings.prior == "prior"
+    assert "the prior has no effect with the sorter heap; choose robust for it" in report.notes
+
+
+def test_a_prior_among_the_files_is_neither_pooled_nor_taken_for_candidates(tmp_path: Path) -> None:
+    folder = with_runs(tmp_path / "pool")
+    (folder / "prior.run").write_text(run("dense", "d4", "d0"))
+    assert names(checked(folder, ReadOptions(pool=1)))["q0"] == ["d0", "d3"]
+    (folder / "prior.run").write_text(run("dense", "d4") + run("bm25", "d4"))
+    (problem,) = refusal(folder, ReadOptions(pool=1)).problems
+    assert "'d4' appears twice for query 'q0'" in str(problem)
+    study = small_study(tmp_path / "study")
+    write_jsonl(study / "candidates.jsonl", [{"query": "q0", "document": "d0", "prior": "good"}])
+    assert "'good' is not a score" in str(refusal(study).problems[0])

@@ -9,6 +9,7 @@ from topkapi.app.services.importing.kinds.documents import DOCUMENTS
 from topkapi.app.services.importing.kinds.files import FILES
 from topkapi.app.services.importing.kinds.gold import GOLD
 from topkapi.app.services.importing.kinds.practice import PRACTICE
+from topkapi.app.services.importing.kinds.prior import PRIOR_FILE
 from topkapi.app.services.importing.kinds.queries import QUERIES
 from topkapi.app.services.importing.kinds.rankings import RANKINGS
 from topkapi.app.services.importing.records.names import Aliases
@@ -22,5 +23,7 @@ KINDS: Sequence[Kind[Any, Any, Any]] = (
     PRACTICE,
     GOLD,
 )
-ROLES: Mapping[str, Kind[Any, Any, Any]] = {kind.role: kind for kind in KINDS if kind.names}
+ROLES: Mapping[str, Kind[Any, Any, Any]] = {
+    kind.role: kind for kind in (*KINDS, PRIOR_FILE) if kind.names
+}
 FIELD_NAMES: Mapping[str, Aliases] = {kind.one: kind.fields for kind in KINDS if kind.fields}

@@ -21,7 +21,8 @@ from topkapi.app.services.importing.kinds.base import (
     Writing,
     digest_of,
 )
-from topkapi.app.services.importing.kinds.rankings import read_rankings
+from topkapi.app.services.importing.kinds.prior import PRIOR, prior_scores, with_score
+from topkapi.app.services.importing.kinds.rankings import read_rankings, score_of
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import letor
 from topkapi.app.services.importing.records.names import DOCUMENT, QUERY, Aliases, is_header
@@ -29,7 +30,7 @@ from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.tables import columns, records
 from topkapi.app.services.importing.records.types import CandidateFormat, CandidateRecord
 from topkapi.app.services.importing.sources.reader import Reader
-from topkapi.app.services.values import BadValue, features, grade, identifier, shown
+from topkapi.app.services.values import BadValue, Features, features, grade, identifier, shown
 
 Key = tuple[str, str]  # query and document
 _REQUIRED = ("query", "document")
@@ -39,6 +40,7 @@ CANDIDATE_NAMES: Aliases = {
     "grade": ("relevance", "rel", "label", "judgment"),
     "score": (),
     "features": (),
+    PRIOR: (),
 }
 _BY_COLUMNS: dict[int, CandidateFormat] = {3: "qrels", 4: "qrels", 6: "run"}
 
@@ -77,8 +79,14 @@ def _from_object(record: dict[str, Any]) -> CandidateRecord:
         identifier(record.get("query"), "query"),
         identifier(record.get("document"), "document"),
         _known_grade(record),
-        features(record.get("features"), "features"),
+        _features(record),
     )
+
+
+def _features(record: dict[str, Any]) -> Features | None:
+    """Return the features; the field `prior` is one of them."""
+    found, score = features(record.get("features"), "features"), record.get(PRIOR)
+    return found if score in (None, "") else {**(found or {}), PRIOR: score_of(score, PRIOR)}
 
 
 def _known_grade(record: dict[str, Any]) -> int | None:
@@ -133,7 +141,12 @@ class CandidateKind(Kind[Key, Digest, CandidateRecord]):
     def read(self, bundle: Bundle, reader: Reader) -> Found[CandidateRecord]:
         layout = bundle.layout
         every = _pooled(layout, reader) if layout.pool else _rows(layout, reader)
-        return (pair for pair in every if bundle.offers(*pair[1][:2]))
+        scores = prior_scores(layout, reader)
+        return (
+            (location, with_score(record, scores))
+            for location, record in every
+            if bundle.offers(record.query, record.document)
+        )
 
     def read_from(self, layout: Layout) -> str:
         if layout.pool:

@@ -52,10 +52,15 @@ def read_rankings(reader: Reader, path: str) -> Found[RankingRecord]:
     shape = shape_of(reader, path, RANKING_NAMES, _REQUIRED)
     if shape.has_fields:
         return records(reader, path, shape, RANKING_NAMES, _REQUIRED, _from_object)
+    return _from_run(run_entries(reader, path))
+
+
+def run_entries(reader: Reader, path: str) -> Entries:
+    """Return the lines of a TREC run, or of a table of one."""
     table = shape_of(reader, path, RUN_NAMES, _COLUMNS)
     if table.kind == "table":
-        return _from_run(records(reader, path, table, RUN_NAMES, _COLUMNS, _from_row))
-    return _from_run(_run_lines(reader, path))
+        return records(reader, path, table, RUN_NAMES, _COLUMNS, _from_row)
+    return _run_lines(reader, path)
 
 
 def _from_object(record: dict[str, Any]) -> RankingRecord:
@@ -100,16 +105,17 @@ def _entry(
     query: str, document: str, rank: str, score: str, system: str
 ) -> tuple[tuple[str, str], Entry]:
     key = identifier(query, "query"), identifier(system, "system")
-    return key, (-_score(score), _rank(rank), identifier(document, "document"))
+    return key, (-score_of(score, "score"), _rank(rank), identifier(document, "document"))
 
 
-def _score(text: str) -> float:
+def score_of(text: object, field: str) -> float:
+    """Return the score that a text or number is, or refuse it."""
     try:
-        score = number_of(text)
+        score = number_of(str(text))
     except ValueError:
         score = math.nan
     if not math.isfinite(score):
-        raise BadValue("score", f"{shown(text)} is not a score.", "Use a finite number.")
+        raise BadValue(field, f"{shown(text)} is not a score.", "Use a finite number.")
     return score
 
 

@@ -1,0 +1,41 @@
+"""The prior of a study: a ranker's scores in a TREC run, stored as a feature of the candidates."""
+
+from topkapi.app.services.importing.bundle import Layout
+from topkapi.app.services.importing.kinds.base import Digest, Kind
+from topkapi.app.services.importing.kinds.rankings import run_entries
+from topkapi.app.services.importing.records.types import CandidateRecord
+from topkapi.app.services.importing.sources.reader import Reader
+from topkapi.app.services.values import shown
+
+Key = tuple[str, str]  # query and document
+PRIOR = "prior"  # name of the file, of the field and of the feature
+
+
+class PriorFile(Kind[Key, Digest, CandidateRecord]):
+    """A file without records of its own."""
+
+    role, one, many = PRIOR, "prior", "priors"
+    names = frozenset({PRIOR})
+
+
+def prior_scores(layout: Layout, reader: Reader) -> dict[Key, float]:
+    """Return the scores of the study's prior by query and document; none without such a file."""
+    scores: dict[Key, float] = {}
+    for path in layout.files.get(PRIOR, ()):
+        for location, ((query, _), (negated, _, document)) in run_entries(reader, path):
+            if (query, document) in scores:
+                problem = f"{shown(document)} appears twice for query {shown(query)}."
+                reader.problems.add(location, "document", problem, "Give the run of one ranker.")
+            scores[query, document] = -negated
+    return scores
+
+
+def with_score(record: CandidateRecord, scores: dict[Key, float]) -> CandidateRecord:
+    """Return the candidate with its score as the feature `prior`, if it has one."""
+    score = scores.get((record.query, record.document))
+    if score is None:
+        return record
+    return record._replace(features={**(record.features or {}), PRIOR: score})
+
+
+PRIOR_FILE = PriorFile()
