@@ -1,4 +1,4 @@
-"""Behind nginx with TLS under a path: signing in, judging, frames, uploads, jobs and the API."""
+"""Behind nginx with TLS under a path: signing in (also by OpenID), judging, uploads, jobs, API."""
 
 import shutil
 import ssl
@@ -8,13 +8,14 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser.assigned_work import Site
 from tests.browser.test_prefix import PREFIX, walk_under_path
 from tests.cli.test_serve import within
 from tests.factories import make_user
 from tests.live import LiveServer, free_port, serving, wait_until_listening
+from tests.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts.tokens import issue_token
@@ -50,7 +51,13 @@ http {{
 
 
 @pytest.fixture
-def behind_nginx(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
+def provider() -> Iterator[OpenIdProvider]:
+    with openid_provider() as running:
+        yield running
+
+
+@pytest.fixture
+def behind_nginx(sqlite_url: str, tmp_path: Path, provider: OpenIdProvider) -> Iterator[Site]:
     """Run nginx in front of a server whose cookies need TLS."""
     if NGINX is None or shutil.which("openssl") is None:
         pytest.skip("nginx or openssl is not installed: apt-get install nginx-light openssl")
@@ -62,10 +69,12 @@ def behind_nginx(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
     url = f"https://localhost:{port}{PREFIX}"
     engine = make_engine(sqlite_url)
     proxy = subprocess.Popen([NGINX, "-p", str(folder), "-c", "nginx.conf"])
+    settings = {
+        **{"public_url": url, "secure_cookies": "true", "oidc_issuer": provider.issuer},
+        **{"oidc_client_id": CLIENT, "oidc_client_secret": SECRET},
+    }
     try:
-        with serving(
-            sqlite_url, tmp_path, port=target, work=True, public_url=url, secure_cookies="true"
-        ) as live:
+        with serving(sqlite_url, tmp_path, port=target, work=True, **settings) as live:
             behind = LiveServer(url, live.process, live.log, sqlite_url, live.secret_file)
             wait_until_listening(url, live.process, folder / "error.log")
             yield Site(behind, make_sessions(engine))
@@ -84,10 +93,13 @@ def make_certificate(folder: Path) -> None:
 
 
 def test_everything_works_behind_nginx_with_tls_under_a_path(
-    behind_nginx: Site, browser: Browser, tmp_path: Path
+    behind_nginx: Site, browser: Browser, provider: OpenIdProvider, tmp_path: Path
 ) -> None:
     context = browser.new_context(ignore_https_errors=True)
     assigned = walk_under_path(behind_nginx, context, tmp_path)
+    context.clear_cookies()
+    provider.email = assigned.user.email
+    sign_in_elsewhere(behind_nginx, context, provider)
     cookies = context.cookies()
     assert cookies
     assert all(each.get("secure") for each in cookies)
@@ -107,3 +119,20 @@ def test_everything_works_behind_nginx_with_tls_under_a_path(
         ended = ("done", "failed")
         within(120, lambda: client.get(path).json()["state"] in ended, "the job does not end")
         assert client.get(path).json()["state"] == "done"
+
+
+def sign_in_elsewhere(site: Site, context: BrowserContext, provider: OpenIdProvider) -> None:
+    """Sign in at the provider, first as somebody without an account here, then as the assessor."""
+    known, provider.email = provider.email, "stranger@example.org"
+    page = context.new_page()
+    page.goto(f"{site.server.url}/keys")
+    name = f"Sign in at {provider.issuer.partition('://')[2]}"
+    page.get_by_role("link", name=name).click()
+    expect(page.get_by_role("alert")).to_contain_text("has no account here")
+    expect(page.get_by_text("Enter the password again.")).to_be_hidden()
+    provider.email = known
+    page.get_by_role("link", name=name).click()
+    page.wait_for_url(f"{site.server.url}/keys")
+    expect(page.get_by_role("heading", name="Keys")).to_be_visible()
+    assert {str(each.get("path")) for each in context.cookies()} <= {PREFIX, f"{PREFIX}/"}
+    page.close()
