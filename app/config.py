@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator
 from pydantic_core import InitErrorDetails, PydanticCustomError
 from pydantic_settings import (
     BaseSettings,
@@ -61,6 +61,11 @@ class Settings(BaseSettings):
         "sqlite:///topkapi.db",
         description="SQLite file (created readable by its owner only), or "
         "`postgresql://user:password@host/name`.",
+    )
+    read_database_url: str = Field(
+        "",
+        description="PostgreSQL replica from which reports, exports, systems and `/metrics` are "
+        "read.",
     )
     secret_file: Path = Field(
         Path("topkapi.secret"),
@@ -141,6 +146,14 @@ class Settings(BaseSettings):
     @classmethod
     def _known_database(cls, value: str) -> str:
         normal_url(value)
+        return value
+
+    @field_validator("read_database_url")
+    @classmethod
+    def _replica(cls, value: str, info: ValidationInfo) -> str:
+        both = (value, info.data.get("database_url", value)) if value else ()
+        if any(normal_url(each).get_backend_name() != "postgresql" for each in both):
+            raise ValueError("use PostgreSQL for both this and TOPKAPI_DATABASE_URL")
         return value
 
     @field_validator("public_url")

@@ -134,7 +134,9 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.settings = settings
     state.secret = secret
     state.engine = make_engine(settings.database_url, for_requests=True)
-    state.sessions = make_sessions(state.engine)
+    replica = settings.read_database_url
+    state.replica = make_engine(replica, for_requests=True) if replica else None
+    state.sessions = make_sessions(state.engine, state.replica)
     state.head_revision = migrations.head_revision()
     state.live = LiveSessions(settings.live_megabytes * 2**20)
     state.texts = PageTexts()
@@ -183,5 +185,6 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     yield
     app.state.uploads.close()
     app.state.late.close()
-    app.state.engine.dispose()
-    app.state.import_engine.dispose()
+    for engine in (app.state.engine, app.state.import_engine, app.state.replica):
+        if engine is not None:
+            engine.dispose()

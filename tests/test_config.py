@@ -33,7 +33,10 @@ def test_settings_do_not_change() -> None:
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("PORT", "x"), ("WORKERS", "0"), ("DATABASE_URL", "mysql://a/b"), ("LOG_LEVEL", "loud")],
+    [
+        *(("PORT", "x"), ("WORKERS", "0"), ("DATABASE_URL", "mysql://a/b"), ("LOG_LEVEL", "loud")),
+        ("READ_DATABASE_URL", "postgresql://replica/topkapi"),  # of SQLite
+    ],
 )
 def test_wrong_settings_are_refused(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:
     monkeypatch.setenv(f"TOPKAPI_{name}", value)

@@ -31,12 +31,15 @@ def open_sessions(settings: Settings | None = None, *, create: bool = False) -> 
     settings = settings or Settings()
     ensure_migrated(settings, create=create)
     engine = make_engine(settings.database_url)
+    replica = make_engine(settings.read_database_url) if settings.read_database_url else None
     try:
-        yield make_sessions(engine)
+        yield make_sessions(engine, replica)
     except NotFound as error:
         raise NotFound(f"{error} The database is {_name(settings)}.") from None
     finally:
         engine.dispose()
+        if replica is not None:
+            replica.dispose()
 
 
 def ensure_migrated(settings: Settings, *, create: bool = False) -> None:

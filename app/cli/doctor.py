@@ -27,6 +27,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.base import now
     from topkapi.app.db.engine import make_engine, make_sessions, normal_url
     from topkapi.app.db.models import JudgmentRow, User
+    from topkapi.app.db.replica import require_migrated
     from topkapi.app.domain.enums import Role
     from topkapi.app.domain.text.sizes import format_size
     from topkapi.app.secret import load_secret
@@ -165,6 +166,18 @@ def _of_database(settings: Settings) -> Iterator[Diagnosis]:
                     yield _checked(name, partial(check, session))
     finally:
         engine.dispose()
+    if settings.read_database_url:
+        yield _checked("replica", partial(_replica, settings.read_database_url))
+
+
+def _replica(url: str) -> str:
+    engine = make_engine(url)
+    try:
+        with make_sessions(engine).read() as session:
+            require_migrated(session)
+    finally:
+        engine.dispose()
+    return "reports and exports are read from it"
 
 
 def _migrated(state: migrations.Revisions) -> str:

@@ -43,12 +43,14 @@ READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 class Sessions:
     """Session factories: ``read`` for read-only transactions, ``write`` for everything else.
 
-    ``late`` also writes, but gives up at once if something is locked.
+    ``late`` also writes, but gives up at once if something is locked. ``reports`` reads from a
+    replica if there is one, and is ``read`` otherwise.
     """
 
     read: sessionmaker[Session]
     write: sessionmaker[Session]
     late: sessionmaker[Session]
+    reports: sessionmaker[Session]
 
 
 def normal_url(url: str) -> URL:
@@ -129,15 +131,20 @@ def _engine(url: URL, *, pool_seconds: float) -> Engine:
     return engine
 
 
-def make_sessions(engine: Engine) -> Sessions:
+def make_sessions(engine: Engine, replica: Engine | None = None) -> Sessions:
     """Return session factories for ``engine``; objects stay readable after the commit."""
-    reading = engine.execution_options(**READ_ONLY)
     late = engine.execution_options(**{_BUSY_OPTION: LATE_MS})
+    read = _reading(engine)
     return Sessions(
-        read=sessionmaker(reading, expire_on_commit=False),
+        read=read,
         write=sessionmaker(engine, expire_on_commit=False),
         late=sessionmaker(late, expire_on_commit=False),
+        reports=_reading(replica) if replica is not None else read,
     )
+
+
+def _reading(engine: Engine) -> sessionmaker[Session]:
+    return sessionmaker(engine.execution_options(**READ_ONLY), expire_on_commit=False)
 
 
 def connection_of(session: Session) -> Connection:

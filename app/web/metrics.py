@@ -52,7 +52,7 @@ async def get_metrics(request: Request) -> Response:
 
 def _figures(state: State) -> bytes:
     stored = CollectorRegistry()
-    with state.sessions.read() as session:
+    with state.sessions.reports() as session:
         stored.register(_Stored(list(_stored(session))))
     if MULTIPROCESS not in os.environ:
         return generate_latest(stored) + generate_latest(REGISTRY)

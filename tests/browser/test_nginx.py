@@ -69,12 +69,18 @@ def behind_nginx(sqlite_url: str, tmp_path: Path, provider: OpenIdProvider) -> I
     url = f"https://localhost:{port}{PREFIX}"
     engine = make_engine(sqlite_url)
     proxy = subprocess.Popen([NGINX, "-p", str(folder), "-c", "nginx.conf"])
-    settings = {
-        **{"public_url": url, "secure_cookies": "true", "oidc_issuer": provider.issuer},
-        **{"oidc_client_id": CLIENT, "oidc_client_secret": SECRET},
-    }
     try:
-        with serving(sqlite_url, tmp_path, port=target, work=True, **settings) as live:
+        with serving(
+            sqlite_url,
+            tmp_path,
+            port=target,
+            work=True,
+            public_url=url,
+            secure_cookies="true",
+            oidc_issuer=provider.issuer,
+            oidc_client_id=CLIENT,
+            oidc_client_secret=SECRET,
+        ) as live:
             behind = LiveServer(url, live.process, live.log, sqlite_url, live.secret_file)
             wait_until_listening(url, live.process, folder / "error.log")
             yield Site(behind, make_sessions(engine))

@@ -8,6 +8,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.db.replica import catch_up
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat
@@ -83,7 +84,8 @@ class Export:
 @contextmanager
 def export_session(sessions: Sessions) -> Iterator[Session]:
     """Open a read session that sees one snapshot of the database until it is closed."""
-    with sessions.read() as session:
+    catch_up(sessions)
+    with sessions.reports() as session:
         queries.hold_still(session)
         try:
             yield session
