@@ -79,26 +79,8 @@ def judge(
     """Let a model judge the study as a machine assessor; a killed run is continued by the same
     command and pays for nothing twice.
     """
-    terms = Terms.read(
-        {
-            "model": model,
-            "endpoint": endpoint,
-            "tools": tool or [Tool.PAIRS],
-            "name": name,
-            "orders": orders,
-            "contradiction": contradiction,
-            "most_chars": most_chars,
-            "most_tokens": most_tokens,
-            "temperature": temperature,
-            "timeout": timeout,
-            "concurrency": concurrency,
-            "interval": interval,
-            "price_in": price_in,
-            "price_out": price_out,
-            "most_cost": most_cost,
-            "most_requests": most_requests,
-        }
-    )
+    given = {name: value for name, value in locals().items() if name in Terms.__dataclass_fields__}
+    terms = Terms.read({**given, "tools": tool or [Tool.PAIRS]})
     settings = Settings() if key_file is None else Settings(model_key_file=str(key_file))
     with open_sessions(settings) as sessions:
         with sessions.write() as session:  # rolled back: an estimate changes nothing

@@ -149,6 +149,7 @@ def test_people_s_results_hold_nothing_of_a_machine(sessions: Sessions) -> None:
         '{"answer": 7}',
         '{"answer": null, "confidence": 3}',
         "[" * 100_000,
+        "A\0\ud800",
         '{"answer": "A", "confidence": 80} {"answer": "B", "confidence": 80}',
     ],
 )
@@ -165,6 +166,26 @@ def test_an_unreadable_reply_is_no_answer(sessions: Sessions, text: str) -> None
         assert logged(session) == []
         problems = set(session.scalars(select(MachineCall.problem)))
         assert problems == {"the reply could not be read"}
+
+
+@pytest.mark.parametrize("told", [None, "many", -5, 10**40, float("inf")])
+def test_a_strange_number_of_tokens_ends_no_run(sessions: Sessions, told: object) -> None:
+    slug = study_of(sessions)
+    odd = json.loads(completion('{"answer": "1", "confidence": 200}'))
+    odd["usage"]["prompt_tokens"] = told
+    faults = {3: Fault(body=json.dumps(odd))}.get
+    with serving_chat(ChatEndpoint(faults=faults)) as endpoint:
+        result = result_of(run(sessions, slug, endpoint, tools=["grades"], concurrency=1))
+    assert (result["without_answer"], result["tokens_in"] >= 100) == (0, True)
+
+
+@pytest.mark.parametrize(
+    "address", ["", "host/v1", "ftp://host", "https://me:sk-1@host/v1", "https://host/v1?key=sk-1"]
+)
+def test_an_address_that_could_hold_a_key_is_refused(address: str) -> None:
+    with pytest.raises(Invalid, match="the key apart from it") as refused:
+        Terms.read({"model": "fake", "endpoint": address})
+    assert "sk-1" not in str(refused.value)
 
 
 def test_a_wrong_key_is_said_once_and_not_shown(sessions: Sessions) -> None:

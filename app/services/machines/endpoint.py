@@ -17,8 +17,10 @@ import httpx
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.machines.replies import ReplyForm, schema_of
+from topkapi.app.domain.text.storable import storable
 
 MOST_REPLY_BYTES = 1_000_000
+_MOST_TOKENS = 10**9  # of one reply; more is a mistake of the endpoint
 _CUT = "length"  # the reason of a reply that ended at its limit
 
 
@@ -69,8 +71,8 @@ class Endpoint:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def __post_init__(self) -> None:
-        if not self.address.startswith(("http://", "https://")):
-            raise Invalid("The address of an endpoint begins with http:// or https://.")
+        if not (self.key.isascii() and self.key.isprintable()):
+            raise Invalid("The key has characters that cannot be sent: line breaks, or not ASCII.")
         base = self.address.rstrip("/")
         self.address = base if base.endswith("/chat/completions") else f"{base}/chat/completions"
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
@@ -97,13 +99,13 @@ class Endpoint:
             started = time.monotonic()
             status, headers, text = self._post(body, key)
             if status == 200:
-                return _reply(self._without_key(text), round(1000 * (time.monotonic() - started)))
+                return _reply(text, round(1000 * (time.monotonic() - started)))
             if status == 400 and limit is not None and limit in text:
                 with self._lock:  # another request may have found it out already
                     if self._limit == limit:
                         self._limit = "max_tokens" if limit != "max_tokens" else None
                 continue
-            raise _failure(status, headers, self._without_key(text))
+            raise _failure(status, headers, text)
 
     def _body(
         self, messages: Sequence[dict[str, str]], values: Sequence[str], limit: str | None
@@ -133,18 +135,25 @@ class Endpoint:
                     if size > MOST_REPLY_BYTES:
                         raise EndpointBusy("The reply was larger than a megabyte.")
                     parts.append(part)
-                return (
-                    response.status_code,
-                    response.headers,
-                    b"".join(parts).decode(errors="replace"),
-                )
+                text = self._without_key(b"".join(parts).decode(errors="replace"))
+                return response.status_code, response.headers, text
         except httpx.HTTPError as error:
             raise EndpointBusy(f"The endpoint did not reply ({type(error).__name__}).") from None
         except httpx.InvalidURL:
             raise EndpointRefused(f"{self.address} is no address.") from None
 
     def _without_key(self, text: str) -> str:
-        return text.replace(self.key, "[key]") if self.key else text
+        """Return a body without the key, also if it is spelt as in JSON, or JSON within JSON."""
+        if not self.key:
+            return text
+        try:
+            text = json.dumps(json.loads(text), ensure_ascii=False)
+        except (ValueError, RecursionError):
+            text = text.replace("\\/", "/")
+        once = json.dumps(self.key)[1:-1]
+        for spelt in (json.dumps(once)[1:-1], once, self.key):
+            text = text.replace(spelt, "[key]")
+        return text
 
 
 def _reply(text: str, latency_ms: int) -> Reply:
@@ -154,22 +163,25 @@ def _reply(text: str, latency_ms: int) -> Reply:
         message = choice["message"]
         content, refusal = message.get("content"), message.get("refusal")
         facts: dict[str, Any] = {
-            "tokens_in": int(usage.get("prompt_tokens") or 0),
-            "tokens_out": int(usage.get("completion_tokens") or 0),
-            "version": str(found.get("model") or "")[:200],
+            "tokens_in": _tokens(usage.get("prompt_tokens")),
+            "tokens_out": _tokens(usage.get("completion_tokens")),
+            "version": storable(str(found.get("model") or ""))[:200],
             "latency_ms": latency_ms,
         }
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError):
+    except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, RecursionError):
         raise EndpointBusy("The endpoint's reply is not a chat completion.") from None
     if refusal or not isinstance(content, str):
-        return Reply(str(refusal or ""), "the model refused", **facts)
-    if choice.get("finish_reason") == _CUT:
-        return Reply(content, "the reply was cut", **facts)
-    return Reply(content, **facts)
+        return Reply(storable(str(refusal or "")), "the model refused", **facts)
+    problem = "the reply was cut" if choice.get("finish_reason") == _CUT else ""
+    return Reply(storable(content), problem, **facts)
+
+
+def _tokens(told: Any) -> int:
+    return min(max(0, int(told or 0)), _MOST_TOKENS)
 
 
 def _failure(status: int, headers: httpx.Headers, text: str) -> Exception:
-    told = " ".join(text.split())[:300]
+    told = storable(" ".join(text.split())[:300])
     if status == 429 or status >= 500 or status == 408:
         return EndpointBusy(f"The endpoint said {status}: {told}", _seconds(headers))
     final = status not in (400, 422)

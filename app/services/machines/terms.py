@@ -2,12 +2,29 @@
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
+from urllib.parse import urlsplit
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import AfterValidator, Field, TypeAdapter, ValidationError
+from pydantic_core import PydanticCustomError
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.machines.orders import Contradiction, Orders
+
+
+def _plain_address(value: str) -> str:
+    """Refuse an address that could hold a key, because runs store it."""
+    parts = urlsplit(value)
+    if (
+        parts.scheme not in ("http", "https")
+        or not parts.hostname
+        or "@" in parts.netloc
+        or parts.query
+        or parts.fragment
+    ):
+        raise PydanticCustomError("address", "give http(s)://host/path and the key apart from it")
+    return value
+
 
 Price = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
 
@@ -33,7 +50,7 @@ class Terms:
     """
 
     model: Annotated[str, Field(min_length=1, max_length=200)]
-    endpoint: Annotated[str, Field(min_length=1, max_length=500)]
+    endpoint: Annotated[str, Field(max_length=500), AfterValidator(_plain_address)]
     tools: Annotated[tuple[Tool, ...], Field(min_length=1)] = (Tool.PAIRS,)
     name: Annotated[str, Field(max_length=200)] = ""
     orders: Orders = Orders.BOTH

@@ -88,6 +88,7 @@ def configure_logs(level: str) -> None:
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging._srcfile = None  # the way that the manual of `logging` names for "no caller"
     logging.getLogger("uvicorn.access").disabled = True  # RequestLog logs requests
+    logging.getLogger("httpcore").setLevel(logging.INFO)  # else headers, which may repeat a key
     logging.getLogger("alembic").setLevel(logging.WARNING)
 
 
