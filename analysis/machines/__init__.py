@@ -3,7 +3,8 @@
 ``alternative_annotator_test`` compares a machine with each person, ``certificate`` records the
 result. ``powered_mean`` and ``powered_systems`` score systems from few queries of people and many
 of a machine. ``side_effects``, ``length_effects`` and ``length_board`` show biases,
-``agreement_by_kind`` who agrees with whom. ``docs/machine-statistics.md`` has error rates.
+``agreement_by_kind`` who agrees with whom, ``calibration`` what a stated confidence is worth.
+``docs/machine-statistics.md`` has error rates.
 """
 
 from topkapi.analysis.machines.alternative import (
@@ -12,6 +13,7 @@ from topkapi.analysis.machines.alternative import (
     alternative_annotator_test,
     votes_as_scores,
 )
+from topkapi.analysis.machines.calibration import Calibration, ConfidenceBin, calibration
 from topkapi.analysis.machines.certificate import Certificate, certificate
 from topkapi.analysis.machines.effects import (
     AnswerEffect,
@@ -32,7 +34,9 @@ from topkapi.analysis.machines.powered import (
 __all__ = [
     "AlternativeTest",
     "AnswerEffect",
+    "Calibration",
     "Certificate",
+    "ConfidenceBin",
     "KindAgreement",
     "LengthBoard",
     "PersonComparison",
@@ -41,6 +45,7 @@ __all__ = [
     "SystemStrength",
     "agreement_by_kind",
     "alternative_annotator_test",
+    "calibration",
     "certificate",
     "length_board",
     "length_effects",

@@ -1,8 +1,10 @@
 """The report on machines: their biases are shown, and people's results stay as they are."""
 
+import json
 import random
 from collections.abc import Callable
 from itertools import count
+from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -21,7 +23,7 @@ from topkapi.app.db.models import Content, Document, Study
 from topkapi.app.domain.pairs.answers import Answer, Question
 from topkapi.app.services.assignments import rotation
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.results.exports import export_session
+from topkapi.app.services.results.exports import ExportOptions, export_session, open_export
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json
 
 SLUG = "biased"
@@ -114,6 +116,37 @@ def test_a_model_that_prefers_the_longer_page_is_shown_within_100_answers(
     assert "prefers longer pages" in page
 
 
+def replies_that_agree(sessions: Sessions) -> tuple[int, float]:
+    """Return the replies about pairs, and the mean share of people whose list says the same."""
+
+    def exported(name: str, assessor: str | None = None) -> list[dict[str, Any]]:
+        with sessions.read() as session:
+            opened = open_export(session, SLUG, name, ExportOptions(assessor=assessor))
+            return [json.loads(line) for line in b"".join(opened.chunks).splitlines()]
+
+    lists: dict[str, list[dict[str, int]]] = {}
+    for each in exported("topk.jsonl"):
+        ranks = {page: -at for at, group in enumerate(each["groups"]) for page in group}
+        lists.setdefault(each["query"], []).append(
+            {page: ranks.get(page, -99) for page in (*each["ranking"], *each["rest"])}
+        )
+    machine = "fake@machine.invalid"
+    shown = {
+        (each["query"], each["position"]): (each["left"], each["right"])
+        for each in exported("judgments.jsonl", machine)
+        if each["tool"] == "pairs"
+    }
+    shares = []
+    for call in exported("calls.jsonl", machine):
+        if call["tool"] == "pairs":
+            left, right = shown[call["query"], call["position"]]
+            says = (1 if call["answer"] == "A" else -1) * (1 if call["order"] == "ab" else -1)
+            gaps = [of[left] - of[right] for of in lists[call["query"]]]
+            same = [gap * says > 0 for gap in gaps]
+            shares.append(sum(same) / len(same))
+    return len(shares), sum(shares) / len(shares)
+
+
 def by_number(question: Question) -> Answer:
     """Agree with the honest model: pages of a query have ascending ids."""
     return Answer.LEFT if question.left > question.right else Answer.RIGHT
@@ -160,6 +193,15 @@ def test_machines_are_compared_with_people_and_never_counted_as_people(sessions:
     assert tested.test is not None
     assert tested.assessors == ("Ansa", "Bao", "Chidi")
     assert tested.test.approved
+    assert pairs.calibration is not None
+    (calibrated,) = pairs.calibration
+    shown = calibrated.calibration
+    assert [(each.low, each.high) for each in shown.bins] == [(0.8, 0.9)]
+    replies, agreed = replies_that_agree(sessions)
+    assert (shown.replies, shown.confidence) == (replies, pytest.approx(0.8))
+    assert shown.agreement == pytest.approx(agreed)
+    assert shown.error == pytest.approx(abs(0.8 - agreed))
+    assert "the expected calibration error" in " ".join(render_body(found).split())
     lists = tool_of(found, "lists")
     assert lists.boards is not None
     assert {row.system for row in lists.boards[0].board.systems} == {"system-0", "system-1"}

@@ -2,7 +2,13 @@
 
 from dataclasses import dataclass, field
 
-from topkapi.analysis.machines import AlternativeTest, AnswerEffect, KindAgreement, LengthBoard
+from topkapi.analysis.machines import (
+    AlternativeTest,
+    AnswerEffect,
+    Calibration,
+    KindAgreement,
+    LengthBoard,
+)
 from topkapi.analysis.report.schema.keys import OPTIONAL
 
 
@@ -50,8 +56,19 @@ class MachineBoard:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineCalibration:
+    """What the stated confidence of one machine is worth."""
+
+    assessor: str
+    calibration: Calibration
+
+
+@dataclass(frozen=True, slots=True)
 class ToolMachines:
-    """Machines and people under one tool; ``queries`` with the least agreement come first."""
+    """Machines and people under one tool; ``queries`` with the least agreement come first.
+
+    ``calibration`` has the machines that stated a confidence.
+    """
 
     tool: str
     title: str
@@ -60,6 +77,7 @@ class ToolMachines:
     queries: tuple[QueryByKind, ...]
     tests: tuple[MachineTest, ...]
     boards: tuple[MachineBoard, ...] | None = field(default=None, metadata=OPTIONAL)
+    calibration: tuple[MachineCalibration, ...] | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, slots=True)

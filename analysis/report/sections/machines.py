@@ -1,7 +1,9 @@
 """Machines beside people: who prefers a side or length, who agrees, who may replace a person."""
 
-from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +14,7 @@ from topkapi.analysis.machines import (
     AnswerEffect,
     agreement_by_kind,
     alternative_annotator_test,
+    calibration,
     length_board,
     length_effects,
     side_effects,
@@ -21,6 +24,7 @@ from topkapi.analysis.machines.alternative import EPSILON, Alignment
 from topkapi.analysis.report.schema.machines import (
     AssessorEffects,
     MachineBoard,
+    MachineCalibration,
     MachinesSection,
     MachineTest,
     QueryByKind,
@@ -29,6 +33,20 @@ from topkapi.analysis.report.schema.machines import (
 from topkapi.analysis.report.sections.figures import number
 from topkapi.analysis.report.study import StudyData, ToolData
 from topkapi.analysis.typing import FloatArray
+
+
+class StatedReply(NamedTuple):
+    """A reply with its confidence: indices of machine, query, and two pages or systems.
+
+    ``answer`` is 1, 0 or -1 for the left; of grades, which have the same page twice, the number.
+    """
+
+    machine: int
+    query: int
+    left: int
+    right: int
+    answer: int
+    confidence: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +63,15 @@ class MachineData:
         Lengths of what was on the left and right of each answer, by tool.
     systems
         Names of the systems that the answers of ``lists`` are about.
+    stated
+        Replies of machines that stated a confidence, by tool.
     """
 
     study: StudyData
     machines: Collection[int]
     lengths: Mapping[str, tuple[FloatArray, FloatArray]]
     systems: tuple[str, ...] = ()
+    stated: Mapping[str, Sequence[StatedReply]] = field(default_factory=dict)
 
     def labels(self, tool: ToolData) -> Iterable[Scores]:
         """Return the labels of the alternative annotator test: grades, or votes on pairs."""
@@ -99,6 +120,7 @@ def _tool(found: MachineData, tool: ToolData) -> ToolMachines:
         queries=_by_query(found, preferences),
         tests=tuple(_tested(found, tool, machine) for machine in machines_at_work(found, tool)),
         boards=_boards(found, tool) if tool.name == "lists" else None,
+        calibration=_calibrated(found, tool) or None,
     )
 
 
@@ -165,3 +187,36 @@ def _boards(found: MachineData, tool: ToolData) -> tuple[MachineBoard, ...]:
         board = length_board(found.systems, asked.take(mine), *lengths)
         boards.append(MachineBoard(found.study.assessors[machine], board))
     return tuple(boards)
+
+
+def _calibrated(found: MachineData, tool: ToolData) -> tuple[MachineCalibration, ...]:
+    """Return what the stated confidence of each machine is worth, if people can be asked."""
+    rows: dict[int, list[tuple[int, float, float]]] = defaultdict(list)
+    for reply, agreed in _agreed(found, tool):
+        rows[reply.machine].append((reply.query, reply.confidence, agreed))
+    names = found.study.assessors
+    return tuple(
+        MachineCalibration(names[machine], calibration(*map(np.array, zip(*mine, strict=True))))
+        for machine, mine in sorted(rows.items())
+    )
+
+
+def _agreed(found: MachineData, tool: ToolData) -> Iterator[tuple[StatedReply, float]]:
+    """Yield replies with the share of people who gave the same answer, where anybody answered."""
+    replies: dict[int, list[StatedReply]] = defaultdict(list)
+    for reply in found.stated.get(tool.name, ()):
+        replies[reply.query].append(reply)
+    graded = tool.name == "grades"
+    blocks = () if graded else found.study.preferences(tool).blocks
+    pairs = {each.query: np.stack([each.first, each.second], axis=1).tolist() for each in blocks}
+    for each in found.labels(tool):
+        people = each.values[~np.isin(each.assessors, list(found.machines))]
+        items = pairs.get(each.query) or [(page, page) for page in range(people.shape[1])]
+        column = {tuple(pair): at for at, pair in enumerate(items)}
+        for reply in replies[each.query]:
+            left, right = sorted((reply.left, reply.right))
+            code = reply.answer if graded else 1 - reply.answer * (1 if left == reply.left else -1)
+            theirs = people[:, column[left, right]] if (left, right) in column else people[:, :0]
+            known = theirs[~np.isnan(theirs)]
+            if known.size:
+                yield reply, float((known == code).mean())

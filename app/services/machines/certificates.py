@@ -27,7 +27,7 @@ class Certificates:
     def __init__(self, session: Session, slug: str) -> None:
         source = StudySource(session, slug)
         self._session, self._study = session, source.study
-        self._found = machine_data(source, None)
+        self._found = machine_data(source, None, stated=False)
 
     def choices(self) -> list[tuple[str, Tool]]:
         """Return the machines that have judged, with each of their tools."""

@@ -122,7 +122,8 @@ def _clock_events(source: StudySource) -> Iterator[ClockEvent]:
             yield clock_record(work, event)
 
 
-def _calls(source: StudySource) -> Iterator[CallRecord]:
+def call_records(source: StudySource) -> Iterator[CallRecord]:
+    """Yield the requests of machines."""
     for call, query, user_id, tool, round in calls_of_study(
         source.session, source.study.id, source.only
     ):
@@ -333,7 +334,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Every request of machine assessors: raw reply, tokens, time and version of the model.",
             _JSONL,
             _ALL,
-            lambda source: call_lines(_calls(source)),
+            lambda source: call_lines(call_records(source)),
         ),
         ExportFormat(
             "dataset",

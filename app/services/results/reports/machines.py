@@ -1,5 +1,6 @@
 """A study with its machines: what the report on them, and certificates, are computed from."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -9,22 +10,28 @@ from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.data.exports import ListJudgment
 from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.report import StudyData, ToolData
-from topkapi.analysis.report.sections.machines import MachineData
+from topkapi.analysis.report.sections.machines import MachineData, StatedReply
 from topkapi.analysis.typing import FloatArray
 from topkapi.app.db.queries.machines import machines_at_work
 from topkapi.app.db.queries.results.exports import text_lengths
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.results.exports import ExportOptions, StudySource
+from topkapi.app.services.results.exports.formats import call_records
 from topkapi.app.services.results.exports.gathering import JUDGED, gather
 from topkapi.app.services.results.exports.lists import list_answers
+from topkapi.app.services.results.exports.records import log_records
 
 Sides = tuple[FloatArray, FloatArray]
+_SIGNS = {"A": 1, "B": -1}  # how replies about sides begin
 
 
-def machine_data(source: StudySource, people: Mapping[int, str] | None) -> MachineData | None:
+def machine_data(
+    source: StudySource, people: Mapping[int, str] | None, *, stated: bool = True
+) -> MachineData | None:
     """Return people and machines of a study; None if no machine has judged.
 
     ``people`` are names to show; otherwise people have those of exports. Machines have their own.
+    ``stated``: with the replies that state a confidence.
     """
     session, study_id = source.session, source.study.id
     machines = machines_at_work(session, study_id)
@@ -53,7 +60,38 @@ def machine_data(source: StudySource, people: Mapping[int, str] | None) -> Machi
             Tool.LISTS.value: list_lengths(compared, lengths),
         },
         tuple(systems),
+        _stated(source, found, machines, systems) if stated else {},
     )
+
+
+def _stated(
+    source: StudySource, study: StudyData, machines: Iterable[str], systems: Sequence[str]
+) -> Mapping[str, Sequence[StatedReply]]:
+    """Return the replies that state a confidence, by tool; the log says what they are about."""
+    grades = {grade.name: number for number, grade in enumerate(source.study.settings.grades)}
+    stated: dict[str, list[StatedReply]] = defaultdict(list)
+    for email in machines:
+        own = StudySource(source.session, source.study.slug, ExportOptions(assessor=email))
+        shown = {
+            (each.query, each.tool, each.round, each.position): each
+            for work, rows in own.all_logs()
+            for each in log_records(work, rows)
+        }
+        machine = study.assessors.index(email)
+        for call in call_records(own):
+            entry = shown.get((call.query, call.tool, call.round, call.position))
+            if entry is None or call.answer is None or call.confidence is None:
+                continue
+            query = study.queries.index(call.query)
+            names = systems if call.tool == Tool.LISTS else study.documents[query]
+            sides = (entry.left or entry.document, entry.right or entry.document)
+            left, right = (names.index(name or "") for name in sides)
+            swapped = -1 if call.order == "ba" else 1
+            sign = _SIGNS.get(call.answer[0], 0) * swapped
+            answer = grades[call.answer] if call.tool == Tool.GRADES else sign
+            reply = StatedReply(machine, query, left, right, answer, call.confidence)
+            stated[call.tool].append(reply)
+    return stated
 
 
 def _lists(study: StudyData, compared: list[ListJudgment], systems: list[str]) -> ToolData:
