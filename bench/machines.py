@@ -3,6 +3,7 @@
     python -m bench.machines alternative [--runs 2000]   false approvals of the test
     python -m bench.machines powered [--runs 2000]       coverage and length of intervals
     python -m bench.machines effects [--runs 2000]       power and false alarms of side and length
+    python -m bench.machines calibration [--runs 2000]   error of confidence and its interval
     python -m bench.machines judges [--runs 200]         coverage on the real judges of TREC DL23
     python -m bench.machines summaries                   the test on experts and models of SummEval
 
@@ -27,6 +28,7 @@ from scipy import stats
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.machines import (
     alternative_annotator_test,
+    calibration,
     length_effects,
     powered_mean,
     side_effects,
@@ -313,11 +315,41 @@ def summary_lines(_runs: int) -> Iterator[dict[str, object]]:
             }
 
 
+def calibration_lines(runs: int) -> Iterator[dict[str, float]]:
+    """Yield the error of confidence that is too high by ``over`` in each reply, and coverage.
+
+    Replies to a query have a common deviation of at most .05 either way.
+    """
+    for over, queries in product((0.0, 0.1, 0.3), (10, 30, 100)):
+        errors, held, in_bins = [], 0, []
+        for run in range(runs):
+            rng = np.random.default_rng([7, queries, run])
+            query = np.repeat(np.arange(queries), ITEMS)
+            stated = rng.choice([0.55, 0.65, 0.75, 0.85, 0.95], size=query.size)
+            chance = stated - over + np.clip(rng.normal(0, 0.1, queries), -0.05, 0.05)[query]
+            found = calibration(query, stated, rng.random(query.size) < chance)
+            errors.append(found.error)
+            assert found.error_ends is not None
+            held += found.error_ends[0] <= over <= found.error_ends[1]
+            for each in found.bins:
+                ends = each.agreement_ends or (0.0, 1.0)
+                in_bins.append(ends[0] <= each.confidence - over <= ends[1])
+        yield {
+            "error": over,
+            "queries": queries,
+            "replies": queries * ITEMS,
+            "found": round(float(np.mean(errors)), 3),
+            "held": round(held / runs, 3),
+            "held_in_bins": round(float(np.mean(in_bins)), 3),
+        }
+
+
 PARTS = {
     "alternative": (alternative_lines, 2000),
     "powered": (powered_lines, 2000),
     "effects": (effect_lines, 2000),
     "judges": (judge_lines, 200),
+    "calibration": (calibration_lines, 2000),
     "summaries": (summary_lines, 1),
 }
 

@@ -3,7 +3,8 @@
 A reply agrees with people by the share of them who gave the same answer. The expected calibration
 error [NCH15]_ is the mean distance of stated confidence and agreement over bins of confidence,
 weighted by their replies. Intervals leave out one query at a time, as replies about one query
-depend on each other.
+depend on each other. That of the error begins at 0 if chance explains the distance in every bin:
+an error is never negative, so a machine without one has a small error in every sample.
 """
 
 from dataclasses import dataclass
@@ -87,9 +88,14 @@ def calibration(query: IntArray, confidence: ArrayLike, agreement: ArrayLike) ->
     rows = np.zeros((stated.size, 3, size))
     rows[np.arange(stated.size), :, at] = np.stack([np.ones(stated.size), *both], axis=1)
     flat = rows.reshape(stated.size, -1)
-    whole = jackknife(query, np.zeros_like(query), flat, 1, _error, scale="share")
-    shares = jackknife(query, at, rows.sum(axis=2), size, _agreement, scale="share")
     number, sure, _ = rows.sum(axis=0)
+    used = np.flatnonzero(number)
+    whole = jackknife(query, np.zeros_like(query), flat, 1, _error, scale="share")
+    by_bin = query, at, rows.sum(axis=2), size, _agreement
+    shares = jackknife(*by_bin, scale="share")
+    wide = jackknife(*by_bin, scale="share", level=1 - 0.05 / used.size)  # all of them at once
+    mean = ratio(sure, number)[used]
+    chance = ~((wide.low[used] > mean) | (wide.high[used] < mean)).any()
     bins = [
         ConfidenceBin(
             low=EDGES[i],
@@ -99,7 +105,7 @@ def calibration(query: IntArray, confidence: ArrayLike, agreement: ArrayLike) ->
             agreement=float(shares.value[i]),
             agreement_ends=_ends(shares.low[i], shares.high[i]),
         )
-        for i in np.flatnonzero(number)
+        for i in used
     ]
     return Calibration(
         replies=stated.size,
@@ -107,7 +113,7 @@ def calibration(query: IntArray, confidence: ArrayLike, agreement: ArrayLike) ->
         confidence=float(stated.mean()),
         agreement=float(agreed.mean()),
         error=float(whole.value[0]),
-        error_ends=_ends(whole.low[0], whole.high[0]),
+        error_ends=_ends(whole.low[0] * (not chance), whole.high[0]),
         bins=tuple(bins),
     )
 

@@ -7,6 +7,7 @@ that every worker imports to collect the tests.
 import json
 import sys
 from dataclasses import asdict
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -167,6 +168,34 @@ def test_training_libraries_load_the_preferences(files: Files, tmp_path: Path) -
         assert talk["rejected"] == [{"role": "assistant", "content": record.rejected}]
 
 
+def described(folder: Path) -> None:
+    """Check that croissant.json describes every file, and every field as it is written."""
+    found = json.loads((folder / "croissant.json").read_text("utf-8"))
+    assert found["conformsTo"] == "http://mlcommons.org/croissant/1.0"
+    terms = set(found["@context"])
+    shown = {each["@id"]: each for each in found["distribution"]}
+    assert set(shown) == {path.name for path in folder.iterdir()} - {"croissant.json"}
+    for name, each in shown.items():
+        content = (folder / name).read_bytes()
+        assert each["sha256"] == sha256(content).hexdigest()
+        assert each["contentSize"] == f"{len(content)} B"
+    sets = {each["name"]: each["field"] for each in found["recordSet"]}
+    assert set(sets) == {Path(name).stem for name in shown if name.endswith(".jsonl")}
+    kinds = {"Text": str, "Integer": int, "Float": float, "Boolean": bool, "Date": str}
+    left_out = {"groups", "options"}
+    for name, fields in sets.items():
+        for line in (folder / f"{name}.jsonl").read_text("utf-8").splitlines():
+            record = json.loads(line)
+            assert {field["name"] for field in fields} == set(record) - left_out
+            for field in fields:
+                assert set(field) <= {"@type", "@id", "name"} | terms
+                assert field["source"]["fileObject"]["@id"] in shown
+                value = record[field["source"]["extract"]["column"]]
+                kind = kinds[field["dataType"].removeprefix("sc:")]
+                values = value if field.get("repeated") else [value]
+                assert all(each is None or type(each) is kind for each in values), field
+
+
 def test_the_dataset_is_a_folder_that_the_hub_library_loads(
     files: Files, database_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -200,4 +229,5 @@ def test_the_dataset_is_a_folder_that_the_hub_library_loads(
     assert len(grades) == len({(each.query, each.document) for each in logged if each.document})
     assert set(entries["note"][:]) == {None}
     assert NOTE in {each.note for each in logged}
+    described(folder)
     assert not any(b"@tulips.example" in path.read_bytes() for path in folder.iterdir())

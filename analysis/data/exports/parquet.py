@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import islice
-from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from topkapi.analysis.data.exports.codec import Groups, Names
-from topkapi.analysis.data.exports.rounds import columns_of
+from topkapi.analysis.data.exports.rounds import columns_of, fields_of
 from topkapi.analysis.data.exports.sink import Sink
 from topkapi.extras import optional_module
 
@@ -60,8 +60,7 @@ def _schema(kind: type[Any]) -> Any:
         Mapping[str, Any]: text,
     }
     types |= {hint | None: found for hint, found in list(types.items())}
-    hints = get_type_hints(kind) | {"round_number": int}
-    return pyarrow.schema([(name, types[hints[name]]) for name in columns_of(kind)])
+    return pyarrow.schema([(name, types[hint]) for name, hint in fields_of(kind).items()])
 
 
 def _cell(value: Any) -> Any:

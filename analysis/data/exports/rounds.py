@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_type_hints
 
 
 class InRound:
@@ -23,3 +23,9 @@ def columns_of(kind: Any) -> Iterator[str]:
         yield field.name
         if field.name == "round":
             yield "round_number"
+
+
+def fields_of(kind: type[Any]) -> dict[str, Any]:
+    """Return the types of the columns that exports write of a record."""
+    hints = get_type_hints(kind) | {"round_number": int}
+    return {name: hints[name] for name in columns_of(kind)}

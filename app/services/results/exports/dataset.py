@@ -3,20 +3,32 @@
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict
+from hashlib import sha256
+from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from topkapi.analysis.data.exports.croissant import DescribedFile, croissant
+from topkapi.analysis.data.exports.rounds import fields_of
 from topkapi.analysis.data.exports.sink import Sink
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.services.results.exports.source import ExportOptions, StudySource
 
 Write = Callable[[StudySource], Iterator[str | bytes]]
 CARD = "README.md"
+_FIELDS: Mapping[str, Mapping[str, Any]] = {
+    "queries.jsonl": {"query": str, "text": str},
+    "documents.jsonl": {"document": str, "title": str, "url": str},
+}
 
 
-def dataset_zip(source: StudySource, formats: Mapping[str, Write]) -> Iterator[bytes]:
+def dataset_zip(
+    source: StudySource, formats: Mapping[str, Write], kinds: Mapping[str, type[Any]]
+) -> Iterator[bytes]:
     """Yield a zip archive of a dataset card, the queries, the documents and ``formats``.
 
-    Assessors always have pseudonyms. Texts of documents are left out: they are other people's.
+    Its last file describes the others in the format Croissant; ``kinds`` are the records of JSON
+    Lines. Assessors always have pseudonyms. Texts of documents are left out: they are other
+    people's.
     """
     options = ExportOptions(pseudonyms=True, consensus=source.consensus)
     public = StudySource(source.session, source.study.slug, options)
@@ -28,6 +40,11 @@ def dataset_zip(source: StudySource, formats: Mapping[str, Write]) -> Iterator[b
         **formats,
     }
 
+    fields = {**_FIELDS, **{name: fields_of(kind) for name, kind in kinds.items()}}
+    described: list[DescribedFile] = []
+    about = "Top-k preference labels made with Topkapi; README.md says how."
+    files["croissant.json"] = lambda each: iter([croissant(each.study.name, about, described)])
+
     def chunks() -> Iterator[bytes]:
         sink = Sink()
         with ZipFile(sink, "w") as archive:
@@ -35,10 +52,15 @@ def dataset_zip(source: StudySource, formats: Mapping[str, Write]) -> Iterator[b
                 entry = ZipInfo(name)  # without a timestamp: the same study gives the same bytes
                 entry.compress_type = ZIP_DEFLATED
                 entry.external_attr = 0o644 << 16
+                digest, size = sha256(), 0
                 with archive.open(entry, "w", force_zip64=True) as stream:
                     for piece in write(public):
-                        stream.write(piece.encode() if isinstance(piece, str) else piece)
+                        data = piece.encode() if isinstance(piece, str) else piece
+                        digest.update(data)
+                        size += stream.write(data)
                         yield sink.taken()
+                found = DescribedFile(name, digest.hexdigest(), size, fields.get(name, {}))
+                described.append(found)
         yield sink.taken()
 
     return chunks()
@@ -112,6 +134,8 @@ Settings of pairs: {settings}.
 | `pairs.jsonl` | a preference between two documents |
 | `judgments.jsonl` | an entry of a log, with grades, undone answers and withdrawn work |
 | `queries.jsonl`, `documents.jsonl` | a query with its text, a document with title and address |
+
+`croissant.json` describes files and fields in the format Croissant 1.0.
 
 Assessors have pseudonyms, and their notes are left out. The texts of the documents are not part
 of this dataset. Before you publish it: choose a license, say who the assessors were, how they

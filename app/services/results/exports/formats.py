@@ -11,6 +11,7 @@ from typing import Any
 from topkapi.analysis.data.exports import (
     CallRecord,
     ClockEvent,
+    ConsensusList,
     LoggedEntry,
     PairAnswer,
     PreferenceLevel,
@@ -93,7 +94,14 @@ def _dataset(source: StudySource) -> Iterator[bytes]:
     names = ("topk.jsonl", "consensus.jsonl", "qrels", "grades.qrels")
     files = {name: EXPORTS[name].write for name in names}
     files["pairs.jsonl"] = lambda each: json_lines(_pair_answers(each))
-    return dataset_zip(source, {**files, "judgments.jsonl": _judgments_without_notes})
+    files["judgments.jsonl"] = _judgments_without_notes
+    kinds = {
+        "topk": TopK,
+        "consensus": ConsensusList,
+        "pairs": PairAnswer,
+        "judgments": LoggedEntry,
+    }
+    return dataset_zip(source, files, {f"{name}.jsonl": kind for name, kind in kinds.items()})
 
 
 def preference_levels(source: StudySource) -> Iterator[PreferenceLevel]:
