@@ -28,6 +28,7 @@ from topkapi.app.services.accounts.tokens import TokenUses
 from topkapi.app.services.accounts.totp import Codes
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.study_errors import StudyLearner
 from topkapi.app.services.judging.warming import warm
 from topkapi.app.services.late_writes import LateWrites
 from topkapi.app.services.pages.shown import ShownPages
@@ -138,7 +139,8 @@ def _set_state(app: FastAPI, settings: Settings) -> None:
     state.replica = make_engine(replica, for_requests=True) if replica else None
     state.sessions = make_sessions(state.engine, state.replica)
     state.head_revision = migrations.head_revision()
-    state.live = LiveSessions(settings.live_megabytes * 2**20)
+    state.learner = StudyLearner(state.sessions)
+    state.live = LiveSessions(settings.live_megabytes * 2**20, state.learner.learn_after)
     state.texts = PageTexts()
     state.pages = ShownPages()
     state.renderings, state.slow_renderings = CapacityLimiter(1), CapacityLimiter(1)
@@ -184,6 +186,7 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
     await to_thread.run_sync(warming.join, WARM_SECONDS)  # it would slow down the first requests
     yield
     app.state.uploads.close()
+    app.state.learner.close()
     app.state.late.close()
     for engine in (app.state.engine, app.state.import_engine, app.state.replica):
         if engine is not None:

@@ -50,13 +50,13 @@ def test_who_answers_at_random_is_found_and_nobody_else() -> None:
     team = TeamStrategy(plan)
     for number in range(140):
         member = number % 4
-        team.join(given_answers, member, 4, ())
+        team.join(given_answers, member, [None] * 4, ())
         step = team.step()
         assert isinstance(step, AskPair)
         left, right = step.pair
         is_left = coin.random() < 0.5 if member == 3 else left < right
         answer = Answer.LEFT if is_left else Answer.RIGHT
         given_answers.append((member, Judgment(QuestionKind.SORT, left, right, answer)))
-    team.join(given_answers, 0, 4, ())
+    team.join(given_answers, 0, [None] * 4, ())
     found = [reliability_of([(35, team.errors_of(member))]) for member in range(4)]
     assert [each is not None and each.is_random for each in found] == [False, False, False, True]

@@ -1,5 +1,6 @@
 """Tests of sessions with sampled questions: the pending question is stored and shown again."""
 
+import json
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -9,22 +10,23 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, run_state_machine_as_test
 
-from tests.factories import make_assignment
+from tests.factories import make_assignment, make_user
 from tests.services.test_labeling import AssignedWork, Labeling, answer_to
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
-from topkapi.app.domain.pairs.earlier_errors import prior_from
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
+from topkapi.app.domain.pairs.robust.study_errors import study_priors
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 from topkapi.app.domain.pairs.strategy import AskPair
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
+from topkapi.app.services.judging.study_errors import StudyLearner, learn_errors
 
 pytestmark = pytest.mark.both
 
@@ -172,35 +174,49 @@ def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
     )
 
 
-def second_query(assigned: AssignedWork) -> AssignedWork:
-    """Return the assigned of the same person with the next query of the study."""
+def next_query(assigned: AssignedWork, *, by_another: bool = False) -> AssignedWork:
+    """Return work on another query of the study, of the same person or of another one."""
     later = copy(assigned)
     later.live = LiveSessions()
     with assigned.sessions.write.begin() as session:
         first = session.get_one(Assignment, assigned.assignment_id)
         one = session.get_one(Query, first.query_id)
-        other = Query(study_id=one.study_id, external_id="next", text="next", position=1)
+        name = "another's" if by_another else "next"
+        other = Query(study_id=one.study_id, external_id=name, text="next", position=1)
         session.add(other)
         session.flush()
-        user = session.get_one(User, first.user_id)
+        user = make_user(session) if by_another else session.get_one(User, first.user_id)
         made = make_assignment(session, user=user, query=other, k=2, sorter="robust", budget=8)
         made.plan = {**first.plan, "seed": "next"}
         made.plan_digest = plan_digest(made.plan)
-        later.assignment_id, later.plan = made.id, Plan.from_json(made.plan)
+        later.assignment_id, later.plan, later.user_id = made.id, Plan.from_json(made.plan), user.id
     return later
 
 
-def test_an_earlier_query_informs_the_next_once_and_for_all(assigned: AssignedWork) -> None:
+def study_of(assigned: AssignedWork) -> int:
+    with assigned.sessions.read.begin() as session:
+        work = session.get_one(Assignment, assigned.assignment_id)
+        return session.get_one(Query, work.query_id).study_id
+
+
+def test_finished_work_of_the_study_informs_the_next_query_once_and_for_all(
+    assigned: AssignedWork,
+) -> None:
     for _ in range(8):
         assigned.answer(Answer.LEFT)
-    later = second_query(assigned)
+    early = next_query(assigned)
+    early.answer(Answer.LEFT)
+    assert "prior" not in (stored(early) or {}), "nothing is learned yet"
+    learn_errors(assigned.sessions, study_of(assigned))
+    ended = stored(assigned)
+    assert ended is not None
+    assert "evidence" not in (stored(early) or {})
+    later = next_query(assigned, by_another=True)
     later.answer(Answer.LEFT)
     offered = stored(later)
     assert offered is not None
-    ended = stored(assigned)
-    assert ended is not None
-    means, variances = ended["confidence"]["error_model"]
-    assert offered["prior"] == [list(each) for each in prior_from([(means, variances)]) or ()]
+    found = study_priors({assigned.user_id: [ended["evidence"]], later.user_id: []})
+    assert offered["prior"] == [list(each) for each in found[later.user_id]]
     with assigned.sessions.write.begin() as session:
         session.get_one(Assignment, assigned.assignment_id).finished_at = None
     for number in range(7):
@@ -210,6 +226,25 @@ def test_an_earlier_query_informs_the_next_once_and_for_all(assigned: AssignedWo
         kept = stored(later)
         assert kept is not None
         assert kept["prior"] == offered["prior"], "it is never computed again"
+    replayed = PairSession(later.plan, later.log(), {**offered, "after": -1})
+    again = json.loads(json.dumps(replayed.pending_question))
+    assert again == kept, "a restart computes the same with the stored prior"
+
+
+def test_a_server_learns_from_a_query_after_its_last_answer_is_stored(
+    assigned: AssignedWork,
+) -> None:
+    learner = StudyLearner(assigned.sessions)
+    assigned.live = LiveSessions(when_finished=learner.learn_after)
+    for _ in range(8):
+        assigned.answer(Answer.LEFT)
+    learner.close()
+    ended = stored(assigned)
+    assert ended is not None
+    assert max(ended["evidence"]) == 0.0
+    state = assigned.submit(Submission(8, EntryKind.UNDO))
+    assigned.submit(Submission(9, answer=answer_to(state, Answer.RIGHT)), LiveSessions())
+    assert "evidence" not in (stored(assigned) or {}), "other answers are other evidence"
 
 
 def test_the_first_query_of_a_person_has_no_prior(assigned: AssignedWork) -> None:

@@ -20,7 +20,7 @@ from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_labeling import AssignedWork, answer_to
 from topkapi.app.db.base import clock
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Study
+from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Query, Study, User
 from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.errors import LogRefusal
 from topkapi.app.domain.log import Entry, EntryKind
@@ -34,6 +34,7 @@ from topkapi.app.services.judging import labeling, timing
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
+from topkapi.app.services.judging.study_errors import learn_errors
 
 pytestmark = pytest.mark.both
 
@@ -98,7 +99,7 @@ class Member(AssignedWork):
 
 def make_team(sessions: Sessions, size: int, **plan: Any) -> list[Member]:
     with sessions.write.begin() as session:
-        query = queries_of(session, make_study(session))[0]
+        query = queries_of(session, make_study(session, queries=2))[0]
         options = {"k": 2, "sorter": "robust", "budget": 6, "together": True, **plan}
         return [
             Member(
@@ -382,7 +383,7 @@ class Teamwork(RuleBasedStateMachine):
             return
         given, _ = merged(self.order)
         team = TeamStrategy(ended[0].plan)
-        team.join(given, 0, 3, ())
+        team.join(given, 0, [None] * 3, ())
         expected = result_of(ended[0].plan, (), team.end())
         assert len(ended) == 3
         for member in ended:
@@ -426,3 +427,47 @@ def test_entries_of_a_team_are_numbered_in_their_order(sessions: Sessions) -> No
         second.assignment_id,
         first.assignment_id,
     ]
+
+
+def test_members_start_from_what_the_study_has_learned(sessions: Sessions) -> None:
+    one, other = make_team(sessions, 2)
+    while not one.look().finished:
+        one.reply()
+        if not other.look().finished:
+            other.reply()
+    with sessions.write.begin() as session:
+        work = session.get_one(Assignment, one.assignment_id)
+        query = session.get_one(Query, work.query_id)
+        following = queries_of(session, session.get_one(Study, query.study_id))[1]
+        study_id = query.study_id
+    learn_errors(sessions, study_id)
+    with sessions.write.begin() as session:
+        again = [
+            Member(
+                sessions,
+                make_assignment(
+                    session,
+                    user=session.get_one(User, each.user_id),
+                    query=following,
+                    **{"k": 2, "sorter": "robust", "budget": 6, "together": True},
+                ),
+            )
+            for each in (one, other)
+        ]
+    for each in again:
+        each.look()
+    again[0].reply()
+
+    def kept() -> list[Any]:
+        with sessions.read.begin() as session:
+            stored = [session.get_one(Assignment, each.assignment_id) for each in again]
+            return [(each.pending_question or {}).get("prior") for each in stored]
+
+    priors = kept()
+    assert all(prior is not None and len(prior[0]) == 5 for prior in priors)
+    while not again[0].look(LiveSessions()).finished:
+        again[0].reply(Answer.RIGHT, LiveSessions())
+    assert kept() == priors
+    again[0].undo(LiveSessions())
+    again[1].look(LiveSessions())
+    assert kept() == priors

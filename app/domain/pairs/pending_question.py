@@ -20,10 +20,10 @@ def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
     return ended
 
 
-def error_model_in(stored: Mapping[str, Any]) -> ErrorModel | None:
-    """Return the error model that a finished session learned, if its step was stored with one."""
-    step = step_from_json(stored)[1]
-    return step.confidence.error_model if isinstance(step, Done) and step.confidence else None
+def prior_in(stored: Mapping[str, Any] | None) -> ErrorModel | None:
+    """Return the prior of the assessor's errors that is stored with a step, if any."""
+    found = (stored or {}).get("prior")
+    return None if found is None else (tuple(found[0]), tuple(found[1]))
 
 
 def step_from_json(stored: Mapping[str, Any]) -> tuple[int, Step]:

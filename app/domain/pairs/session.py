@@ -23,7 +23,7 @@ from topkapi.app.domain.pairs.answers import (
 from topkapi.app.domain.pairs.checks import due_attention, due_check, self_consistency
 from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
 from topkapi.app.domain.pairs.pair_list import PairListStrategy
-from topkapi.app.domain.pairs.pending_question import step_from_json, step_to_json
+from topkapi.app.domain.pairs.pending_question import prior_in, step_from_json, step_to_json
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress import estimated_progress, progress_within_budget
 from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
@@ -200,13 +200,16 @@ class PairSession(JudgingSession[Judgment]):
         """The step after the last new answer, to store beside the log if it was sampled."""
         if not self._strategy.sampled or not self._done or self._undone:
             return None
-        step = step_to_json(self._step, after=len(self._done))
-        return step if self._prior is None else {**step, "prior": list(self._prior)}
+        return {**step_to_json(self._step, after=len(self._done)), **self._stored_prior}
+
+    @property
+    def _stored_prior(self) -> dict[str, Any]:
+        return {} if self._prior is None else {"prior": list(self._prior)}
 
     def restore_pending(self, stored: Mapping[str, Any] | None) -> None:
         """Restore the pending step from its stored form, if it belongs to the last new answer."""
         if stored is not None and self._strategy.sampled:
-            self._restore_prior(stored.get("prior"))
+            self._restore_prior(prior_in(stored))
             after, step = step_from_json(stored)
             if after == len(self._done) + len(self._undone):
                 self._pending = step
@@ -217,7 +220,7 @@ class PairSession(JudgingSession[Judgment]):
         return self._strategy.sampled and self.length == 0 and self._prior is None
 
     def use_prior(self, prior: ErrorModel) -> None:
-        """Set what earlier sessions say about the assessor's errors, before the first entry.
+        """Set what finished work of the study says about the assessor's errors.
 
         The first pair does not depend on it. It is stored with the offered question and never
         computed again.
@@ -226,10 +229,10 @@ class PairSession(JudgingSession[Judgment]):
         self._prior = prior
         self._strategy.use_prior(prior)
 
-    def _restore_prior(self, stored: Sequence[Sequence[float]] | None) -> None:
+    def _restore_prior(self, stored: ErrorModel | None) -> None:
         if stored is not None and self._prior is None:
-            self._prior = tuple(stored[0]), tuple(stored[1])
-            self._strategy.use_prior(self._prior)
+            self._prior = stored
+            self._strategy.use_prior(stored)
 
     @property
     def quality(self) -> float | None:

@@ -71,7 +71,7 @@ class Strategy(Protocol):
     def use_prior(self, prior: ErrorModel) -> None:
         """Start from what is known about the assessor's errors, before any question is drawn.
 
-        ``prior`` holds means and precisions; see `topkapi.app.domain.pairs.earlier_errors`.
+        ``prior`` holds means and precisions; `ErrorPrior.of` reads it.
         """
         ...
 

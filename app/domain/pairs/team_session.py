@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, UndoStacks
 from topkapi.app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, Question, QuestionKind
+from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.pending_question import step_to_json
 from topkapi.app.domain.pairs.session import Asking, PairSession
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
@@ -19,6 +20,9 @@ from topkapi.app.domain.session import Choice, Progress, SubmittedAnswer
 
 if TYPE_CHECKING:
     from topkapi.app.domain.pairs.robust.team import TeamAnswer, TeamDone, TeamStrategy
+
+
+_KEPT = ("after", "team", "errors", "prior")  # of what is stored, when a team is open again
 
 
 def merged(
@@ -57,11 +61,18 @@ class TeamSession(PairSession):
     _team_version = 0
 
     def join(
-        self, given: "Sequence[TeamAnswer]", me: int, people: int, leased: Collection[Pair]
+        self,
+        given: "Sequence[TeamAnswer]",
+        me: int,
+        priors: Sequence[ErrorModel | None],
+        leased: Collection[Pair],
     ) -> None:
-        """Use ``given``, all effective answers of the team; ``leased``: pairs open elsewhere."""
-        self.team.join(given, me, people, leased)
-        self._team_version = hash((people, tuple(given)))
+        """Use ``given``, all effective answers of the team, and what is known of each member.
+
+        ``leased``: pairs open elsewhere.
+        """
+        self.team.join(given, me, priors, leased)
+        self._team_version = hash((len(priors), tuple(given)))
 
     @property
     def team(self) -> "TeamStrategy":
@@ -102,8 +113,8 @@ class TeamSession(PairSession):
 
     @property
     def awaits_prior(self) -> bool:
-        """False: members start from the prior of teams."""
-        return False
+        """True until the first question is stored."""
+        return super().awaits_prior and not self.stored
 
     @property
     def open_pages(self) -> tuple[ItemId, ...]:
@@ -178,7 +189,7 @@ class TeamSession(PairSession):
         if self.waits:
             return None
         stored = step_to_json(step, after=len(self._done) + len(self._undone))
-        return {**stored, "team": True, "errors": self.team.errors_of()}
+        return {**stored, **self._stored_prior, "team": True, "errors": self.team.errors_of()}
 
     def restore_pending(self, stored: Mapping[str, Any] | None) -> None:
         """Restore the pending step from its stored form, if it belongs to the last entry."""
@@ -208,6 +219,7 @@ def finished_step(
         "team": True,
         "errors": step.errors[member],
         **({} if late is None else {"late": late}),
+        **{name: before[name] for name in ("prior",) if before and name in before},
     }
 
 
@@ -215,5 +227,5 @@ def reopened_step(before: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return what is stored for another member when the team is open again."""
     if "late" not in before:
         return None
-    kept = {name: before[name] for name in ("after", "team", "errors") if name in before}
+    kept = {name: before[name] for name in _KEPT if name in before}
     return {**kept, "pair": before["late"]}

@@ -115,7 +115,7 @@ def judge(
         asked,
         _listed(ranking, plan.k),
         RunEstimate(found.kappa_ndcg().mean, found.overlap().mean, found.error_rate),
-        tuple(sorter.evidence(person) for person in range(team)) if learn else (),
+        tuple(sorter.evidence()) if learn else (),
     )
 
 

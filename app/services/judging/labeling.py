@@ -27,7 +27,7 @@ from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import timing
 from topkapi.app.services.judging.catching_up import caught_up
-from topkapi.app.services.judging.earlier_errors import count_known, known_pairs, use_earlier_errors
+from topkapi.app.services.judging.known_answers import count_known, known_pairs
 from topkapi.app.services.judging.lists import work
 from topkapi.app.services.judging.live_sessions import (
     LiveAssignment,
@@ -41,6 +41,7 @@ from topkapi.app.services.judging.states import (
     state_of,
     states_ahead,
 )
+from topkapi.app.services.judging.study_errors import use_study_errors
 from topkapi.app.services.judging.teams import publish
 from topkapi.app.services.judging.training_guard import require_training
 
@@ -85,6 +86,7 @@ def offer(
     assert team is not None
     joined.drop_outdated()
     if not joined.stored:
+        use_study_errors(session, current)
         if any(member.finished_at for member in team.members):
             joined.finish()
         is_open = joined.state.shown or joined.waits
@@ -196,7 +198,7 @@ def submit(
     try:
         if submission.position == current.session.length:
             entry = _entry(current, submission)
-            use_earlier_errors(session, current, user_id)
+            use_study_errors(session, current)
             active_ms = _append(session, assignment, current, entry, submission, at or now())
         else:
             _accept_repetition(session, current, submission)
@@ -204,6 +206,8 @@ def submit(
         live.put(current)
         raise
     result = state_of(current, assignment, active_ms)
+    if result.finished and live.when_finished is not None and current.session.trusts_log:
+        live.when_finished(session, current.query.study_id)
     if look_ahead and current.session.foresees:
         result = replace(result, ahead=states_ahead(current, assignment, active_ms, rare=False))
     live.put(current)

@@ -13,6 +13,8 @@ from sys import getsizeof
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+from sqlalchemy.orm import Session
+
 from topkapi.app.db.queries.judging.labeling import AssignmentKey
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import Entry
@@ -157,11 +159,16 @@ class LiveSessions:
 
     Sizes are estimates (`LiveAssignment.size`). `take` removes a session from the cache, and the
     caller owns it until `put`. Finished sessions, which are rarely needed again, may use only a
-    small part of the capacity.
+    small part of the capacity. ``when_finished`` is called with the
+    transaction and the study when a query with sampled questions is finished.
     """
 
-    def __init__(self, capacity: int = DEFAULT_BYTES) -> None:
-        self._capacity = capacity
+    def __init__(
+        self,
+        capacity: int = DEFAULT_BYTES,
+        when_finished: Callable[[Session, int], None] | None = None,
+    ) -> None:
+        self._capacity, self.when_finished = capacity, when_finished
         self._lock = Lock()
         self._kept: OrderedDict[AssignmentKey, tuple[LiveAssignment, int]] = OrderedDict()
         self._heads: dict[SharedHeads, SharedHeads] = {}

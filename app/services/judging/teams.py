@@ -18,6 +18,7 @@ from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.db.queries.judging.lists import lock_queries
 from topkapi.app.db.queries.judging.teams import Member
 from topkapi.app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.pairs.pending_question import prior_in
 from topkapi.app.domain.pairs.team_session import (
     TeamSession,
     finished_step,
@@ -52,7 +53,7 @@ def join_team(session: Session, assignment: AssignmentHead, joining: TeamSession
     joining.join(
         given,
         index[assignment.id],
-        len(members),
+        [prior_in(member.pending_question) for member in members],
         [pair for pair in elsewhere if known.issuperset(pair)],
     )
     return Team(members, answers, frozenset(leases))

@@ -77,7 +77,7 @@ def _queries(person: str, count: int) -> list[FloatArray]:
             try:
                 pair, _ = run.send(someone.prefer(pair))
             except StopIteration as stop:
-                found.append(stop.value[2].evidence())
+                found.extend(stop.value[2].evidence())
                 break
     return found
 
@@ -99,7 +99,7 @@ def test_a_study_tells_careful_people_from_those_who_answer_at_random_or_always_
 
 evidences = st.lists(
     st.integers(0, 10**6).map(
-        lambda seed: np.random.default_rng(seed).uniform(0.2, 2, CELLS + len(SIDES))
+        lambda seed: np.log(np.random.default_rng(seed).uniform(0.2, 2, CELLS + len(SIDES)))
     ),
     max_size=4,
 )
@@ -124,8 +124,8 @@ def test_priors_do_not_depend_on_the_order_of_people_and_queries(
 
 
 def test_who_has_finished_nothing_gets_the_prior_of_the_population() -> None:
-    sure = np.full(CELLS + len(SIDES), 1e-6)
-    sure[40] = sure[CELLS + 3] = 1.0
+    sure = np.full(CELLS + len(SIDES), -14.0)
+    sure[40] = sure[CELLS + 3] = 0.0
     alone = study_priors({"new": []})["new"]
     found = study_priors({"new": [], **{f"p{number}": [sure] for number in range(5)}})
     shift = [abs(found["new"][0][column] - found["p0"][0][column]) for column in (0, 1)]

@@ -253,26 +253,6 @@ def append_entry(
     return added
 
 
-def finished_questions(session: Session, user_id: int, study_id: int) -> list[dict[str, Any]]:
-    """Return what was stored at the end of the person's finished sampled sessions of a study.
-
-    The earliest comes first; withdrawn ones are left out.
-    """
-    statement = (
-        select(Assignment.pending_question)
-        .join(Query, Query.id == Assignment.query_id)
-        .where(
-            Assignment.user_id == user_id,
-            Query.study_id == study_id,
-            Assignment.tool == Tool.PAIRS,
-            Assignment.finished_at.is_not(None),
-            Assignment.withdrawn_at.is_(None),
-        )
-        .order_by(Assignment.finished_at, Assignment.id)
-    )
-    return [each for each in session.scalars(statement) if each is not None]
-
-
 def query_with_study(session: Session, query_id: int) -> Query:
     """Return the query with its study loaded."""
     statement = select(Query).where(Query.id == query_id).options(joinedload(Query.study))

@@ -57,6 +57,7 @@ class Posterior:
         self.n, self.chains, self.people = n, chains, len(priors)
         self._priors = np.array([prior.table() for prior in priors])
         self._priors[1:, EVENNESS, 3] = 0.0  # the spacing is the query's: its prior counts once
+        self._priors[:, WIDTH, 4] = self._priors[:, WIDTH, 4].min()  # alike are all or nobody
         self._priors[1:, WIDTH, 3] *= self._priors[1:, WIDTH, 4] == 0.0  # so does that of a team
         drawn = [priors[0].draw(chains, rng)]
         self.u = np.clip(rng.random((chains, n), dtype=np.float32), 1e-6, 1 - 1e-6)
@@ -81,7 +82,7 @@ class Posterior:
 
     def _draw_alike(self, rng: np.random.Generator) -> None:
         """Draw widths of people who are alike around that of the first."""
-        alike = self._priors[:, WIDTH, 4].min()
+        alike = self._priors[0, WIDTH, 4]
         if self.people > 1 and alike > 0.0:
             noise = rng.standard_normal((self.chains, self.people)) / np.sqrt(alike)
             drawn = self.errors[:, :1, WIDTH] * np.exp(noise - noise[:, :1])

@@ -23,7 +23,7 @@ from topkapi.app.domain.pairs.robust.question import (
     weights_of,
 )
 from topkapi.app.domain.pairs.robust.special import draws, streams
-from topkapi.app.domain.pairs.robust.study_errors import evidence
+from topkapi.app.domain.pairs.robust.study_errors import LEAST, evidence
 
 FloatArray = NDArray[np.float64]
 
@@ -107,9 +107,9 @@ class RobustSorter:
         )
 
     @property
-    def people(self) -> int:
-        """The number of people who answer."""
-        return len(self._priors)
+    def priors(self) -> Sequence[ErrorPrior]:
+        """The priors of the people who answer."""
+        return self._priors
 
     def take(self, step: Event) -> None:
         """Apply an answer, or a removal, which drops all answers about the document."""
@@ -189,17 +189,17 @@ class RobustSorter:
         finally:
             posterior.restore(chains)
 
-    def evidence(self, person: int = 0) -> FloatArray:
-        """Return how well each error model explains a person's answers; the state stays."""
+    def evidence(self) -> list[FloatArray]:
+        """Return how well each error model explains each person's answers; the state stays."""
         posterior, states = self._posterior, self._streams(_LEARN, self._chains)
         chains, found = posterior.saved(), []
         for sweep in range(EVIDENCE_SWEEPS):
             posterior.move(posterior.living, states)
             posterior.move_models(states)
             if sweep >= EVIDENCE_SWEEPS // 2 and sweep % 5 == 0:
-                found.append(evidence(posterior, person))
+                found.append([evidence(posterior, person) for person in range(posterior.people)])
         posterior.restore(chains)
-        return np.asarray(np.mean(found, axis=0))
+        return list(np.log(np.mean(found, axis=0) + LEAST))
 
     def fork(self) -> "RobustSorter":
         """Return an independent copy in the same state."""

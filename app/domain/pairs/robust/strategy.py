@@ -8,6 +8,9 @@ from collections import Counter
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
+from typing import Self
+
+import numpy as np
 
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
 from topkapi.app.domain.pairs.confidence import ErrorModel
@@ -31,6 +34,7 @@ class RobustStrategy:
     """The answers, including checks, and a sorter that is updated with them on demand."""
 
     sampled = True
+    general = ErrorPrior()
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -76,10 +80,22 @@ class RobustStrategy:
 
     def _without_guide(self) -> Conclusion:
         """Return what the same answers say without a ranker's scores."""
+        return self._with(replace(self._rules, guide=None)).conclude()
+
+    def _with(self, rules: Rules) -> Self:
+        """Return the same answers under other rules."""
         twin = copy(self)
-        twin._rules = replace(self._rules, guide=None)
-        twin._sorter, twin._applied = None, 0
-        return twin.conclude()
+        twin._rules, twin._sorter, twin._applied = rules, None, 0
+        return twin
+
+    def evidence(self) -> list[list[float]]:
+        """Return the log evidence about each person's errors, to store with finished work.
+
+        The chains start from the general prior: under a learned one they say little about others.
+        """
+        rules = replace(self._rules, priors=(self.general,) * len(self._rules.priors))
+        found = self._with(rules)._caught_up().evidence()
+        return [np.round(each - each.max(), 2).tolist() for each in found]
 
     def conclude(self) -> Conclusion:
         """Return the most probable list and the confidence in it, by index, not item."""

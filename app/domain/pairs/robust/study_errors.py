@@ -23,6 +23,7 @@ from topkapi.app.domain.pairs.robust.moves import SIDE, Indices, Reals, Scores
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
+Evidence = FloatArray | Sequence[float]
 Person = TypeVar("Person")
 
 LAPSES: Final = (0.005, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.45, 0.65, 0.9)
@@ -34,6 +35,7 @@ CELLS: Final = len(LAPSES) * len(WIDTHS) * len(EVENNESSES)
 BETWEEN: Final = (0.05, 0.05, 0.0, 0.02, 0.05)  # variances of a person's parameters over queries
 STRANGERS: Final = 1.0  # people with general errors, counted beside those of the study
 ROUNDS: Final = 20
+LEAST: Final = 1e-12  # likelihood, so that its logarithm is finite
 
 
 def _grid() -> FloatArray:
@@ -119,11 +121,11 @@ def _averaged(logs: FloatArray, prior: FloatArray) -> FloatArray:
     return np.asarray((ratios / (ratios @ prior)[:, None]).mean(axis=0))
 
 
-def study_priors(found: Mapping[Person, Sequence[FloatArray]]) -> dict[Person, ErrorModel]:
+def study_priors(found: Mapping[Person, Sequence[Evidence]]) -> dict[Person, ErrorModel]:
     """Return means and precisions of each person's error model from the evidence of the study.
 
-    ``found`` has the evidence of each person's finished queries; who has none yet gets the prior of
-    the population. `ErrorPrior.of` reads the result.
+    ``found`` has the logarithms of the evidence of each person's finished queries; who has none yet
+    gets the prior of the population. `ErrorPrior.of` reads the result.
     """
     people = list(found)
     logs = {person: _total(found[person]) for person in people}
@@ -135,8 +137,8 @@ def study_priors(found: Mapping[Person, Sequence[FloatArray]]) -> dict[Person, E
     }
 
 
-def _total(found: Sequence[FloatArray]) -> FloatArray:
-    return np.asarray(sum((np.log(each + 1e-12) for each in found), np.zeros(CELLS + len(SIDES))))
+def _total(found: Sequence[Evidence]) -> FloatArray:
+    return np.asarray(sum(map(np.asarray, found), np.zeros(CELLS + len(SIDES))))
 
 
 def _posteriors(logs: Sequence[FloatArray], usual: FloatArray) -> list[FloatArray]:

@@ -35,24 +35,43 @@ class TeamStrategy(RobustStrategy):
     screens of others.
     """
 
+    general = ErrorPrior.of_team()
+
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self._members: list[int] = []  # whose each answer is
         self._me = 0
         self.leased: frozenset[Pair] = frozenset()
-        self._rules = replace(self._rules, priors=(ErrorPrior.of_team(),))
+        self._rules = replace(self._rules, priors=(self.general,))
 
     def join(
-        self, given: Sequence[TeamAnswer], me: int, people: int, leased: Collection[Pair]
+        self,
+        given: Sequence[TeamAnswer],
+        me: int,
+        priors: Sequence[ErrorModel | None],
+        leased: Collection[Pair],
     ) -> None:
-        """Continue from ``given``, all effective answers of the team, as its member ``me``."""
-        if people != len(self._rules.priors):
-            self._rules = replace(self._rules, priors=(ErrorPrior.of_team(),) * people)
-            self._sorter = None
+        """Continue from ``given``, all effective answers of the team, as its member ``me``.
+
+        ``priors`` has what the study says about the errors of each member, if anything.
+        """
+        self._use_priors(
+            [self.general if each is None else ErrorPrior.of(*each) for each in priors]
+        )
         self._me, self.leased = me, frozenset(leased)
         self._members = [member for member, _ in given]
         self._answers = [judgment for _, judgment in given]
         self._count_asked()
+
+    def use_prior(self, prior: ErrorModel) -> None:
+        """Start the chains from a prior of this member."""
+        priors = list(self._rules.priors)
+        priors[self._me] = ErrorPrior.of(*prior)
+        self._use_priors(priors)
+
+    def _use_priors(self, priors: Sequence[ErrorPrior]) -> None:
+        if tuple(priors) != self._rules.priors:
+            self._rules, self._sorter = replace(self._rules, priors=tuple(priors)), None
 
     def lend(self) -> RobustSorter | None:
         """Give away the sorter, for other members to start from; it is opened again if needed."""
@@ -61,7 +80,7 @@ class TeamStrategy(RobustStrategy):
 
     def borrow(self, sorter: RobustSorter) -> None:
         """Start from a copy of a sorter of the same team; it may have other answers."""
-        if sorter.people == self.people:
+        if sorter.priors == self._rules.priors:
             self._sorter = sorter.fork()
 
     def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002 (of every strategy)

@@ -1,55 +1,18 @@
-"""The prior from an assessor's earlier sessions, and sessions that start from it."""
+"""Sessions that start from a stored prior of the assessor's errors, and those of version 1."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from tests.domain.people import answer_once, truthful
-from topkapi.app.domain.pairs.confidence import ErrorModel, Expected, ListConfidence
-from topkapi.app.domain.pairs.earlier_errors import BETWEEN, prior_from
-from topkapi.app.domain.pairs.pending_question import error_model_in, step_to_json
+from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.session import PairSession
-from topkapi.app.domain.pairs.strategy import Done
 
-numbers = st.floats(-4, 4)
-variances = st.floats(0.001, 4)
-models = st.tuples(
-    st.tuples(numbers, numbers, numbers, numbers),
-    st.tuples(variances, variances, variances, variances),
-)
-PRIOR: ErrorModel = ((-2.0, -1.0), (4.0, 4.0))
+OLD_PRIOR: ErrorModel = ((-2.0, -1.0), (4.0, 4.0))
 STUDY_PRIOR: ErrorModel = ((-4.0, -1.3, -0.6, 1.0, 0.0), (20.0, 20.0, 40.0, 50.0, 16.0))
 
 
-@given(found=st.lists(models, min_size=1, max_size=6))
-def test_the_prior_is_the_weighted_mean_and_never_surer_than_people_are_alike(
-    found: list[ErrorModel],
-) -> None:
-    prior = prior_from(found)
-    assert prior is not None
-    for column, between in enumerate(BETWEEN):
-        weights = [1 / (spread[column] + between) for _, spread in found]
-        mean = sum(w * m[0][column] for w, m in zip(weights, found, strict=True)) / sum(weights)
-        assert prior[0][column] == pytest.approx(mean, abs=1e-3)
-        assert 0 < prior[1][column] < 1 / between
-        assert prior[1][column] == pytest.approx(1 / (1 / sum(weights) + between), abs=1e-3)
-
-
-def test_without_earlier_sessions_there_is_no_prior() -> None:
-    assert prior_from([]) is None
-
-
-def test_only_a_finished_step_with_a_learned_model_informs() -> None:
-    learned = ListConfidence((1,), 0.9, 0.9, 0.1, 3, (), Expected(0.9, 0.8, 1), None, PRIOR)
-    stored = step_to_json(Done(((1,),), learned), after=3)
-    assert error_model_in(stored) == PRIOR
-    assert error_model_in(step_to_json(Done(((1,),), None), after=3)) is None
-    assert error_model_in({"after": 2, "pair": [1, 2]}) is None
-
-
-@pytest.mark.parametrize("prior", [PRIOR, STUDY_PRIOR], ids=["person", "study"])
+@pytest.mark.parametrize("prior", [OLD_PRIOR, STUDY_PRIOR], ids=["person", "study"])
 def test_the_prior_is_stored_with_the_question_and_recalled(prior: ErrorModel) -> None:
     plan = Plan(tuple(range(8)), 3, "robust", 2, budget=9, seed="p")
     person = truthful({item: float(item) for item in plan.order})
