@@ -4,8 +4,8 @@ One query can hardly tell lapses from errors between close documents: both expla
 queries of the same people can. `evidence` says how well each error model of a grid explains the
 answers of one person in one query, whatever their order. A person's evidence is the product over
 their queries; the population is a distribution over the grid that makes everybody's evidence
-probable, and a person's prior what it says given their own evidence. The spacing of scores is
-learned with them, as that of the study's queries.
+probable, and a person's prior what it says given their own evidence. The spacing of scores is that
+of the study: even, unless the evidence of all queries together says normal.
 """
 
 from collections.abc import Mapping, Sequence
@@ -33,6 +33,10 @@ SIDES: Final = (0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95)
 USUAL: Final = ErrorPrior()
 CELLS: Final = len(LAPSES) * len(WIDTHS) * len(EVENNESSES)
 BETWEEN: Final = (0.05, 0.05, 0.0, 0.02, 0.05)  # variances of a person's parameters over queries
+# Log prior weights of the spacings. Scores that are even, but taken for normal ones, are overstated
+# by .1; the reverse understates by .02 to .06 (docs/notes/sorters.md). Twenty queries hardly tell
+# what lies between from either, and would take it for both.
+SPACINGS: Final = (-6.0, -np.inf, 0.0)
 STRANGERS: Final = 1.0  # people with general errors, counted beside those of the study
 ROUNDS: Final = 20
 LEAST: Final = 1e-12  # likelihood, so that its logarithm is finite
@@ -55,16 +59,24 @@ def _weights(table: FloatArray) -> FloatArray:
     logs = -0.5 * (table[:4, 3] * (places[:, :4] - table[:4, 2]) ** 2).sum(axis=1)
     lapse = _grid()[:, 0]
     logs += table[0, 4] * np.log(lapse) + table[0, 5] * np.log(1.0 - lapse)
-    for column in (0, 1, 3):
-        points = np.unique(places[:, column])
-        edges = np.concatenate([points[:1], (points[1:] + points[:-1]) / 2.0, points[-1:]])
-        logs += np.log(np.diff(edges))[np.searchsorted(points, places[:, column])]
-    weights = np.exp(logs - logs.max())
+    weights = np.exp(logs - logs.max()) * _sizes(places, (0, 1, 3))
     return np.asarray(weights / weights.sum())
 
 
+def _sizes(places: FloatArray, columns: Sequence[int]) -> FloatArray:
+    """Return the sizes of the cells in some dimensions."""
+    sizes = np.ones(len(places))
+    for column in columns:
+        points = np.unique(places[:, column])
+        edges = np.concatenate([points[:1], (points[1:] + points[:-1]) / 2.0, points[-1:]])
+        sizes *= np.diff(edges)[np.searchsorted(points, places[:, column])]
+    return sizes
+
+
 _GRID: Final = _grid()
-_USUAL: Final = _weights(USUAL.table())
+# Flat, given a spacing: the general prior leans to many lapses and to small widths.
+_FLAT: Final = _sizes(moved(_GRID), (0, 1))[:: len(EVENNESSES)]
+_USUAL: Final = _FLAT / _FLAT.sum()
 _USUAL_SIDES: Final = np.full(len(SIDES), 1.0 / len(SIDES))
 
 
@@ -127,14 +139,29 @@ def study_priors(found: Mapping[Person, Sequence[Evidence]]) -> dict[Person, Err
     ``found`` has the logarithms of the evidence of each person's finished queries; who has none yet
     gets the prior of the population. `ErrorPrior.of` reads the result.
     """
-    people = list(found)
-    logs = {person: _total(found[person]) for person in people}
-    cells = _posteriors([logs[person][:CELLS] for person in people], _USUAL)
-    sides = _posteriors([logs[person][CELLS:] for person in people], _USUAL_SIDES)
+    logs = [_total(each) for each in found.values()]
+    cells = _cells_of([each[:CELLS] for each in logs])
+    sides = _posteriors([each[CELLS:] for each in logs], _USUAL_SIDES)
     return {
-        person: _moments(cell, side)
-        for person, cell, side in zip(people, cells, sides, strict=True)
+        person: _moments(cell, side) for person, cell, side in zip(found, cells, sides, strict=True)
     }
+
+
+def _cells_of(logs: Sequence[FloatArray]) -> FloatArray:
+    """Return each person's distribution over the cells of the grid: (people, cells).
+
+    Lapse and width are each person's, given a spacing; the spacing is that of all.
+    """
+    shares, weights = np.zeros((len(logs), CELLS)), np.array(SPACINGS)
+    for number in range(len(EVENNESSES)):
+        at = slice(number, None, len(EVENNESSES))
+        mine = [each[at] for each in logs]
+        shares[:, at] = _posteriors(mine, _USUAL)
+        weights[number] += sum(
+            each.max() + np.log(_USUAL @ np.exp(each - each.max())) for each in mine
+        )
+    chosen = np.exp(weights - weights.max())
+    return shares * np.tile(chosen / chosen.sum(), CELLS // len(EVENNESSES))
 
 
 def _total(found: Sequence[Evidence]) -> FloatArray:
