@@ -62,7 +62,7 @@ class SimulatedAssessor:
         persistent: bool = False,
         random: Random,
     ) -> None:
-        self._worth = worth
+        self.worth = worth
         self._error = error
         self._persistent = persistent
         self._random = random
@@ -82,7 +82,7 @@ class SimulatedAssessor:
         return self._given[pair]
 
     def _draw(self, pair: Pair) -> Preference:
-        first, second = self._worth[pair[0]], self._worth[pair[1]]
+        first, second = self.worth[pair[0]], self.worth[pair[1]]
         chance = self._chance(abs(first - second))
         errs = chance > 0 and self._random.random() < chance
         if first == second:

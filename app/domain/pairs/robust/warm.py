@@ -13,4 +13,5 @@ def compile_all() -> None:
         sorter.take(Answered(pair, preference))
     sorter.ask()
     sorter.conclude()
+    sorter.evidence()
     sorter.rewind(2)
