@@ -125,7 +125,7 @@ def test_priors_do_not_depend_on_the_order_of_people_and_queries(
 
 def test_who_has_finished_nothing_gets_the_prior_of_the_population() -> None:
     sure = np.full(CELLS + len(SIDES), -14.0)
-    sure[40] = sure[CELLS + 3] = 0.0
+    sure[39] = sure[CELLS + 3] = 0.0  # normal spacing
     alone = study_priors({"new": []})["new"]
     found = study_priors({"new": [], **{f"p{number}": [sure] for number in range(5)}})
     shift = [abs(found["new"][0][column] - found["p0"][0][column]) for column in (0, 1)]
@@ -133,3 +133,5 @@ def test_who_has_finished_nothing_gets_the_prior_of_the_population() -> None:
     assert shift[0] < before[0] / 2
     assert shift[1] < before[1] / 2
     assert found["p0"][1][0] > found["new"][1][0], "the population is less sure than one person"
+    assert alone[0][3] > 0.9, "spacing is even,"
+    assert found["new"][0][3] < 0.1, "unless the queries of the study say normal"
