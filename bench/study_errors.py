@@ -132,8 +132,8 @@ def measure(name: str, people: int, sessions: int, queries: int) -> None:
                 ended, *stopped = play(person, each, count, prior)
                 found[str(count)].append(ended)
                 found["stopped"] += stopped
-    for kind, each in found.items():
-        print(line(name, kind, each, people * sessions), flush=True)
+    for kind, lists in found.items():
+        print(line(name, kind, lists, people * sessions), flush=True)
 
 
 def main() -> None:

@@ -449,7 +449,10 @@ def test_members_start_from_what_the_study_has_learned(sessions: Sessions) -> No
                     session,
                     user=session.get_one(User, each.user_id),
                     query=following,
-                    **{"k": 2, "sorter": "robust", "budget": 6, "together": True},
+                    k=2,
+                    sorter="robust",
+                    budget=6,
+                    together=True,
                 ),
             )
             for each in (one, other)

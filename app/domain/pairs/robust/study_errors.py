@@ -161,7 +161,7 @@ def _cells_of(logs: Sequence[FloatArray]) -> FloatArray:
             each.max() + np.log(_USUAL @ np.exp(each - each.max())) for each in mine
         )
     chosen = np.exp(weights - weights.max())
-    return shares * np.tile(chosen / chosen.sum(), CELLS // len(EVENNESSES))
+    return np.asarray(shares * np.tile(chosen / chosen.sum(), CELLS // len(EVENNESSES)))
 
 
 def _total(found: Sequence[Evidence]) -> FloatArray:
