@@ -45,7 +45,7 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     page.get_by_role("button", name="Compare").press("Enter")
     beside = page.get_by_role("region", name="Two lists side by side")
     expect(beside.get_by_role("columnheader")).to_have_text(["Consensus", "newcomer"])
-    expect(beside.get_by_text("not in the study")).to_be_visible()
+    expect(beside.get_by_text("not a candidate")).to_be_visible()
     assert "a=consensus&b=system%3Anewcomer" in page.url
     assert_accessible(page)
     assert flaws(page) == []

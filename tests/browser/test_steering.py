@@ -7,15 +7,16 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, joinedload
 
-from tests.browser.assigned_work import Site
+from tests.browser.assigned_work import Site, moved_on, pair_of, question_of, ready
 from tests.browser.looks import barriers, flaws
+from tests.exporting import judge
 from tests.factories import make_user
 from tests.studies import append, candidate, document, query, small_study, zipped
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Assignment, Study, User
-from topkapi.app.domain.enums import Role
+from topkapi.app.db.models import Assignment, Document, Query, Ranking, Study, User
+from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.studies.lifecycle import required_study
@@ -76,6 +77,40 @@ def upload(page: Page, url: str, folder: Path) -> None:
     page.get_by_role("button", name="Upload").click()
 
 
+def a_finished_list_and_a_system_with_another_page(site: Site, slug: str) -> Assignment:
+    with site.sessions.write.begin() as session:
+        study = required_study(session, slug)
+        page = Document.study_id == study.id, Document.external_id == "d38"
+        work = session.scalars(
+            select(Assignment)
+            .options(joinedload(Assignment.user))
+            .join(Query)
+            .where(Query.study_id == study.id, Query.external_id == "q0")
+            .where(Assignment.tool == Tool.PAIRS)
+        ).one()
+        judge(session, work)
+        ranked = list(session.scalars(select(Document.id).where(*page)))
+        session.add(Ranking(query_id=work.query_id, system="bm25", documents=ranked))
+        return work
+
+
+def only_the_new_page_is_asked_about(site: Site, context: BrowserContext, work: Assignment) -> None:
+    assert context.browser is not None
+    own = context.browser.new_context()
+    own.add_cookies([site.cookie(work.user)])
+    tab = own.new_page()
+    tab.goto(f"{site.server.url}/assignments/{work.id}")
+    for _ in range(2):  # better than the second, and than the first
+        ready(tab)
+        titles, question = pair_of(tab), question_of(tab)
+        assert "Page 38" in titles
+        tab.keyboard.press("ArrowLeft" if titles[0] == "Page 38" else "ArrowRight")
+        moved_on(tab, question)
+    expect(tab.get_by_text("Finished and saved")).to_be_visible()
+    expect(tab.locator("main")).to_contain_text("Page 38")
+    own.close()
+
+
 def test_a_study_grows_while_it_runs(
     any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
@@ -94,9 +129,23 @@ def test_a_study_grows_while_it_runs(
     expect(page.get_by_text("The study was imported.")).to_be_visible()
     page.goto(f"{url}/studies/{slug}/documents?q=38")
     expect(page.get_by_text("Page 38")).to_be_visible()
+    work = a_finished_list_and_a_system_with_another_page(any_site, slug)
+    page.goto(f"{url}/studies/{slug}/queries/{work.query_id}")
+    line = page.get_by_role("row").filter(has_text="bm25")
+    expect(line).to_contain_text("1 of 1")
+    expect(line).to_contain_text("d38")
+    looks_right(page)
     append(folder / "candidates.jsonl", json.dumps(candidate(38, of=0)) + "\n")
-    upload(page, url, folder)  # a query that is assigned keeps its pages
-    expect(page.get_by_text("Query 'q0' is assigned")).to_be_visible()
+    upload(page, url, folder)
+    expect(
+        page.get_by_text("2 assignments of queries with new candidates continue")
+    ).to_be_visible()
+    looks_right(page)
+    page.get_by_role("button", name="Import it").click()
+    expect(page.get_by_text("The study was imported.")).to_be_visible()
+    only_the_new_page_is_asked_about(any_site, context, work)
+    page.goto(f"{url}/studies/{slug}/queries/{work.query_id}")
+    expect(page.get_by_text("Somebody has judged every page")).to_be_visible()
 
     page.goto(f"{url}/studies/{slug}/assign")
     expect(page.get_by_role("heading", name="New queries")).to_be_visible()

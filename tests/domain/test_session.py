@@ -11,6 +11,7 @@ from tests.domain.people import answer_all, answer_once, answering_at_random, tr
 from tests.strategies import plans
 from topkapi.app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer, effective
+from topkapi.app.domain.outcome import outcome
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Question, QuestionKind
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, Result
@@ -104,6 +105,40 @@ def test_the_result_is_a_correct_top_k_of_the_pages_that_remain(
     grouped = [item for group in result.groups for item in group]
     assert tuple(grouped[: len(result.ranking)]) == result.ranking
     assert all(worth[item] == worth[group[0]] for group in result.groups for item in group)
+
+
+@given(
+    plan=plans(),
+    random=st.randoms(use_true_random=False),
+    grades=st.sampled_from([3, 1000]),
+    steps=st.integers(0, 60),
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=2),
+)
+def test_a_session_continues_with_added_pages_where_it_was(
+    plan: Plan, random: Random, grades: int, steps: int, sizes: list[int]
+) -> None:
+    """Old logs replay, finished or not, and only pages added to a finished list are asked about."""
+    worth = {item: float(random.randrange(grades)) for item in range(-99, 1000)}
+    honest, session = truthful(worth), PairSession(plan)
+    log: list[Entry[Judgment]] = []
+    for size in sizes:
+        while len(log) < steps and answer_once(session, honest):
+            assert session.last is not None
+            log.append(session.last)
+        finished = isinstance(session.state, Finished)
+        added = {-len(plan.order) - number for number in range(size)}
+        plan = Plan.from_json(plan.grown(sorted(added), {}, finished).as_json())
+        session = PairSession(plan, log)
+    answer_all(session, honest)
+    result = result_of(session)
+    best = sorted((worth[item] for item in plan.order), reverse=True)
+    assert [worth[item] for item in result.ranking] == best[: plan.k]
+    assert all(worth[item] == worth[group[0]] for group in result.groups for item in group)
+    later = [each for each in session.effective[len(log) :] if each.kind is QuestionKind.SORT]
+    assert not finished or all({each.left, each.right} & added for each in later)
+    assert PairSession(plan, map(answer, session.effective)).state == session.state
+    assert session.fork().state == session.state
+    assert outcome(plan, session.effective) == result
 
 
 @given(plan=plans(), random=st.randoms(use_true_random=False))

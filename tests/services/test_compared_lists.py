@@ -6,12 +6,13 @@ from sqlalchemy import select
 from tests.exporting import make_judged_study
 from tests.systems import run_of
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Document, Query, Ranking, Study
+from topkapi.app.db.models import Assignment, Document, Query, Ranking, Study
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.results.compared_lists import (
     ComparedLists,
     compare_lists,
     list_choices,
+    unjudged_by_system,
 )
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import query_results
@@ -40,6 +41,24 @@ def judged(sessions: Sessions) -> Sessions:
         page = session.scalars(select(Document.id).where(Document.external_id == "q0-d2")).one()
         session.add(Ranking(query_id=query, system="listed", documents=[page]))
     return sessions
+
+
+def test_pages_of_systems_that_nobody_has_judged_are_named(judged: Sessions) -> None:
+    with judged.write.begin() as session:
+        source = StudySource(session, "tulips")
+        query = session.scalars(select(Query).where(Query.external_id == "q0")).one()
+        found = unjudged_by_system(session, source, query.id)
+        assert [(each.system, each.documents) for each in found if each.documents] == [
+            ("strange", ("unknown",))
+        ]
+        assert {each.system: each.listed for each in found if each.system != "strange"} == {
+            "down": 6, "elsewhere": 0, "listed": 1, "up": 6
+        }  # fmt: skip
+        for row in session.scalars(select(Assignment).where(Assignment.query_id == query.id)):
+            row.withdrawn_at = row.created_at
+        session.flush()
+        last = unjudged_by_system(session, source, query.id)
+        assert [len(each.documents) for each in last] == [6, 6, 1, 1, 0], "most first"
 
 
 def test_a_list_agrees_with_itself(judged: Sessions) -> None:

@@ -154,6 +154,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/queries": RESEARCH,
     "GET /studies/{slug}/queries/{query_id}": RESEARCH,
     "GET /studies/{slug}/queries/{query_id}/questions/{assignment_id}": RESEARCH,
+    "GET /studies/{slug}/queries/{query_id}/unjudged": RESEARCH,
     "GET /studies/{slug}/documents": RESEARCH,
     "GET /studies/{slug}/progress": RESEARCH,
     "POST /studies/{slug}/access": ADMINS,
@@ -427,6 +428,7 @@ def test_what_belongs_to_another_study_is_not_found_under_ones_own(
         below = (
             *(f"jobs/{job.id}", f"jobs/{job.id}/models/x.json", f"jobs/{job.id}/tables/x.csv"),
             *(f"queries/{query.id}", f"queries/{query.id}/questions/{work.id}"),
+            f"queries/{query.id}/unjudged",
         )
     places = [f"/studies/{{slug}}/{each}" for each in below]
     for path in (*places, f"/api/v1/studies/{{slug}}/{below[0]}"):

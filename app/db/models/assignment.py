@@ -24,8 +24,9 @@ class Assignment(Base):
     ``checks_agreed``, ``known_answers`` and ``known_right`` summarize the log for queues and
     dashboards. They are written in the transaction that appends the entry, and so is
     ``pending_question`` (column ``offered``): the next question, if the sorter drew it at random.
-    ``plan`` never changes; ``plan_digest`` identifies the plan of a session cached in memory. Void
-    work was finished and does not count; it is withdrawn as well.
+    ``plan`` changes only if candidates are added to the query, which replays every log as before;
+    ``plan_digest`` identifies the plan of a session cached in memory. Void work was finished and
+    does not count; it is withdrawn as well.
     """
 
     __tablename__ = "assignments"

@@ -1,12 +1,15 @@
 """The plan of a session: all inputs of its replay, fixed when the assignment is made."""
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from statistics import fmean
 from typing import Any, Self
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Pair
 from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.pairs.sorters.heap import heap_questions
+from topkapi.app.domain.pairs.sorters.insertion import insertion_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS, is_registered
 
 
@@ -29,6 +32,9 @@ class Plan:
     questions and has no part in the list.
 
     ``together``: all assignments with this plan are a team, whose answers make one list.
+
+    ``started_with`` is the number of pages that were in ``order`` before others were added at its
+    end, or 0: pages that were there are not compared with one another again.
 
     An adjudication asks the ``pairs`` instead of sorting. After every ``attention_every`` sorting
     answers one of the ``gold`` pairs is asked, whose right answer is known; 0 is never.
@@ -55,6 +61,7 @@ class Plan:
     gold: tuple[Pair, ...] = ()
     together: bool = False
     guide: tuple[float, ...] = ()
+    started_with: int = 0
 
     def __post_init__(self) -> None:
         if not is_registered(self.sorter, self.sorter_version):
@@ -116,8 +123,31 @@ class Plan:
         """Upper bound on the number of sorting questions, or the budget if there is one."""
         n, sorter = len(self.order), SORTERS[self.sorter]
         if not sorter.sampled or self.budget is None:
-            return sorter.bound(n, self.k)
+            start = self.started_with or n
+            return sorter.bound(start, self.k) + insertion_questions(n - start, self.k)
         return min(self.budget, self.pair_limit * n * (n - 1) // 2)
+
+    def grown(self, added: Sequence[ItemId], scores: Mapping[ItemId, float], done: bool) -> Self:
+        """Return the plan with further pages at the end of its order.
+
+        Work that is ``done`` asks only what may bring one of them into the list. ``scores`` are
+        those of a ranker. A sampled sorter gets as many more questions as the heap would ask, and
+        at least two per page.
+        """
+        n, size, sampled = len(self.order), len(added), SORTERS[self.sorter].sampled
+        more = max(2 * size, heap_questions(n + size, self.k) - heap_questions(n, self.k))
+        known = self.guide and (
+            *self.guide,
+            *(scores.get(each, fmean(self.guide)) for each in added),
+        )
+        start = self.started_with or (n if done or not sampled else 0)
+        return replace(
+            self,
+            order=(*self.order, *added),
+            guide=known,
+            started_with=start,
+            budget=self.most_questions + more if sampled else self.budget,
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Return a plain dictionary that `from_json` reads back.
@@ -127,7 +157,7 @@ class Plan:
         stored = {**asdict(self), "order": list(self.order), "guide": list(self.guide)}
         for name, pairs in (("pairs", self.pairs), ("gold", self.gold)):
             stored[name] = [list(pair) for pair in pairs]
-        for name in ("pairs", "gold", "attention_every", "together", "guide"):
+        for name in ("pairs", "gold", "attention_every", "together", "guide", "started_with"):
             if not stored[name]:
                 del stored[name]
         if self.goal == Goal.ORDER:

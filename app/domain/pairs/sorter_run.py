@@ -11,7 +11,8 @@ from typing import Self
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 from topkapi.app.domain.pairs.inference import Closure
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.sorters.ranking import Ranking, with_ties_grouped
+from topkapi.app.domain.pairs.sorters.insertion import inserted
+from topkapi.app.domain.pairs.sorters.ranking import Ranking, Sorter, with_ties_grouped
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 Recorded = Mapping[Pair, Sequence[Preference]]
@@ -37,10 +38,23 @@ def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> SorterR
     """Run the plan's sorter from the state of ``memory``, and update ``memory``."""
     sort = SORTERS[plan.sorter].sort
     assert sort is not None, "a sampled sorter has a strategy of its own"
-    sorter = sort(items, plan.k)
+    added = frozenset(plan.order[plan.started_with :]) if plan.started_with else frozenset()
+    first = [item for item in items if item not in added]
+    ranking = yield from _sorted(sort(first, plan.k), memory, memory.verdicts)
+    if plan.recheck:
+        ranking = yield from _rechecked(ranking, plan, memory)
+    if added:
+        later = [item for item in items if item in added]
+        found = with_ties_grouped(ranking, memory.latest)
+        ranking = yield from _sorted(inserted(found, later, plan.k), memory, memory.inserting)
+    return with_ties_grouped(ranking, memory.latest)
+
+
+def _sorted(sorter: Sorter, memory: "Memory", verdicts: list[Preference]) -> SorterRun:
+    """Run a sorter after the ``verdicts`` that it was sent before, and append further ones."""
     try:
         pair = next(sorter)
-        for verdict in memory.verdicts:
+        for verdict in verdicts:
             pair = sorter.send(verdict)
         while True:
             decided = memory.known(pair)
@@ -50,20 +64,19 @@ def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> SorterR
                     answer = yield pair
                     memory.use(sorted_pair(pair))
                 decided = memory.add_answer(pair, answer)
-            memory.verdicts.append(decided)
+            verdicts.append(decided)
             pair = sorter.send(decided)
     except StopIteration as stop:
         ranking: Ranking = stop.value
-    if plan.recheck:
-        ranking = yield from _rechecked(ranking, plan, memory)
-    return with_ties_grouped(ranking, memory.latest)
+        return ranking
 
 
 class Memory:
     """State of a sorter run: the verdicts so far, and the recorded answers to use first.
 
     ``verdicts`` are all values sent to the sorter, ``rechecks`` the answers of the passes at the
-    end: a copy of the memory and a new sorter sent the same values are a copy of the run.
+    end, ``inserting`` the verdicts on pages that were added later: a copy of the memory and a new
+    sorter sent the same values are a copy of the run.
     ``latest`` is the last verdict per pair, in both orders.
     """
 
@@ -77,6 +90,7 @@ class Memory:
         self.latest: dict[Pair, Preference] = {}
         self.verdicts: list[Preference] = []
         self.rechecks: list[Preference] = []
+        self.inserting: list[Preference] = []
 
     def copied(self) -> Self:
         """Return an independent copy."""
@@ -86,6 +100,7 @@ class Memory:
         twin.latest = dict(self.latest)
         twin.verdicts = list(self.verdicts)
         twin.rechecks = list(self.rechecks)
+        twin.inserting = list(self.inserting)
         return twin
 
     def known(self, pair: Pair) -> Preference | None:

@@ -1,7 +1,8 @@
 """StoredComparison of a study with the stored study of the same slug, if there is one.
 
-Stored data is immutable: queries, documents and candidates can be added, none changed. A query that
-is assigned gets no further candidates, because all its assessors must judge the same pages.
+Stored data is immutable: queries, documents and candidates can be added, none changed. Work on
+a query that gets further candidates continues with them, so that all its assessors judge the same
+pages.
 """
 
 from collections.abc import Mapping
@@ -44,6 +45,13 @@ class Changes:
 
     def __getitem__(self, kind: Kind[K, F, R]) -> frozenset[K]:
         return self.new[kind.role]
+
+    @property
+    def growing(self) -> frozenset[str]:
+        """The stored queries that get further candidates."""
+        if self.study is None:
+            return frozenset()
+        return frozenset(query for query, _ in self.new["candidates"]) - self.new["queries"]
 
     @property
     def head(self) -> bool:

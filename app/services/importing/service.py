@@ -92,6 +92,7 @@ class ImportReport:
     notes: tuple[str, ...]
     gold: int
     left_out: int = 0
+    continued: int = 0  # assignments whose queries get further candidates
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a plain dictionary."""
@@ -115,6 +116,8 @@ class ImportReport:
         if self.gold:
             found.append(f"  {self.gold:,} gold pairs with known answers")
         found += [f"  {role} from {path}" for role, path in self.read_from.items()]
+        if self.continued:
+            found.append(f"  {counted(self.continued, 'assignment')} continued with new candidates")
         if self.unused_documents:
             found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
         for edit in self.edits:
@@ -299,6 +302,11 @@ def _asking_nothing(checked: Checked) -> Iterator[str]:
             )
 
 
+def _continued(session: Session, changes: Changes) -> int:
+    study = changes.study
+    return stored.count_growing(session, study.id, changes.growing) if study else 0
+
+
 def _decisions(report: ImportReport) -> dict[str, str]:
     """Return the fields that were kept and replaced, for the audit log."""
     found: dict[str, list[str]] = {}
@@ -331,6 +339,7 @@ def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bo
         notes=tuple(_notes(checked)),
         **counts,
         left_out=checked.bundle.part.left_out if checked.bundle.part else 0,
+        continued=_continued(session, changes),
     )
 
 

@@ -10,10 +10,12 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
 from topkapi.app.db.models import Content, Study
+from topkapi.app.db.queries.studies.importing import query_numbers
 from topkapi.app.services.guideline_history import record_version
 from topkapi.app.services.importing.checking import hash_of_study
 from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.edits import head_json
+from topkapi.app.services.importing.growing import continue_work
 from topkapi.app.services.importing.kinds import KINDS
 from topkapi.app.services.importing.kinds.base import Checked, Writing
 from topkapi.app.services.importing.staging import Staging
@@ -36,6 +38,9 @@ def write_study(
     study = changes.study or Study(slug=checked.bundle.head.slug)
     write_head(session, study, checked, changes, actor_id)
     _write_rows(session, checked, changes, staging, study.id)
+    if changes.growing:
+        numbers = query_numbers(session, study.id)
+        continue_work(session, study, [numbers[name] for name in changes.growing])
     return study
 
 

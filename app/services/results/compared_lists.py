@@ -6,9 +6,14 @@ from dataclasses import dataclass
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.queries.results import systems as queries
+from topkapi.app.db.queries.results.query_results import QueryText, judged_documents
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.results.exports.source import StudySource
-from topkapi.app.services.results.query_results import QueryResults, rank_in
+from topkapi.app.services.results.query_results import (
+    QueryResults,
+    rank_in,
+    text_and_documents,
+)
 from topkapi.app.services.results.systems.runs import scores_in_run
 
 CONSENSUS = "consensus"
@@ -69,6 +74,15 @@ class ComparedLists:
     tau: float | None
 
 
+@dataclass(frozen=True, slots=True)
+class UnjudgedPages:
+    """The ``documents`` among the first ``listed`` of a system about which nobody was asked."""
+
+    system: str
+    listed: int
+    documents: tuple[str, ...]
+
+
 def list_choices(
     session: Session, source: StudySource, results: QueryResults, names: Sequence[str]
 ) -> ListChoices:
@@ -79,10 +93,30 @@ def list_choices(
     ]
     if results.consensus is not None:
         people.insert(0, ListChoice(CONSENSUS, "Consensus"))
-    known = {run.system for run in queries.runs_of_study(session, source.study.id)}
-    known |= queries.lists_of_query(session, results.query.id).keys()
-    systems = tuple(ListChoice(f"system:{name}", name) for name in sorted(known))
+    known = _systems(session, source, results.query.id)
+    systems = tuple(ListChoice(f"system:{name}", name) for name in known)
     return ListChoices(tuple(people), systems)
+
+
+def _systems(session: Session, source: StudySource, query_id: int) -> list[str]:
+    """Return the systems that have a run in the study, or a list of the query."""
+    runs = {run.system for run in queries.runs_of_study(session, source.study.id)}
+    return sorted(runs | queries.lists_of_query(session, query_id).keys())
+
+
+def unjudged_by_system(
+    session: Session, source: StudySource, query_id: int
+) -> tuple[UnjudgedPages, ...]:
+    """Return which of its first k pages nobody has judged, of each system, most first."""
+    query, documents = text_and_documents(session, source, query_id)
+    asked, k = judged_documents(session, query_id), source.study.settings.k
+    judged = {name for name, each in documents.items() if each.id in asked}
+    found = []
+    for system in _systems(session, source, query_id):
+        listed = _system_list(session, source, query, system, k)
+        missing = tuple(name for name in listed if name not in judged)
+        found.append(UnjudgedPages(system, len(listed), missing))
+    return tuple(sorted(found, key=lambda each: -len(each.documents)))
 
 
 def compare_lists(
@@ -118,11 +152,11 @@ def _groups(
     for person in results.finished:
         if choice.key == _person_key(person.user_id, person.round):
             return person.found.groups
-    return [[name] for name in _system_list(session, source, results, choice.name, k)]
+    return [[name] for name in _system_list(session, source, results.query, choice.name, k)]
 
 
 def _system_list(
-    session: Session, source: StudySource, results: QueryResults, system: str, k: int
+    session: Session, source: StudySource, query: QueryText, system: str, k: int
 ) -> Sequence[str]:
     """Return the first k documents of a run, or of a list that the study came with."""
     # Imported here, so that a server starts without the numerical libraries.
@@ -130,11 +164,9 @@ def _system_list(
 
     for run in queries.runs_of_study(session, source.study.id):
         if run.system == system:
-            scores = scores_in_run(queries.run_data(session, run.id), results.query.name)
+            scores = scores_in_run(queries.run_data(session, run.id), query.name)
             return first_documents(scores, k)
-    names = {each.id: name for name, each in results.documents.items()}
-    ids = queries.lists_of_query(session, results.query.id)[system]
-    return [names[number] for number in ids if number in names][:k]
+    return queries.names_of(session, queries.lists_of_query(session, query.id)[system][:k])
 
 
 def _entries(groups: Groups, other: Groups, k: int) -> list[ListEntry]:

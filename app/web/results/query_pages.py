@@ -9,7 +9,11 @@ from starlette.responses import Response
 from topkapi.app.db.queries.results.query_results import QueryDocument
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.text.terms import query_terms
-from topkapi.app.services.results.compared_lists import compare_lists, list_choices
+from topkapi.app.services.results.compared_lists import (
+    compare_lists,
+    list_choices,
+    unjudged_by_system,
+)
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import (
     query_results,
@@ -22,6 +26,7 @@ from topkapi.app.web.pages.open_pages import OpenPage, page_opener
 from topkapi.app.web.results.views import (
     QueryResultsView,
     QuestionsView,
+    UnjudgedView,
     bump_chart,
     column_names,
     list_names,
@@ -81,6 +86,18 @@ def get_questions(
     query, documents = text_and_documents(session, source, query_id)
     pages = _pages(request, source, query.text, documents)
     return render(request, "results/_questions.html", QuestionsView(found, pages, _ANSWERS))
+
+
+@router.get("/{query_id}/unjudged")
+def get_unjudged(
+    request: Request, session: SessionDep, _user: ResearcherUser, slug: Slug, query_id: RowId
+) -> Response:
+    """Show which pages of each system nobody has judged, as a part of the page of the query."""
+    source = StudySource(session, slug)
+    found = unjudged_by_system(session, source, query_id)
+    query, documents = text_and_documents(session, source, query_id)
+    pages = _pages(request, source, query.text, documents)
+    return render(request, "results/_unjudged.html", UnjudgedView(found, pages))
 
 
 def _pages(

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from topkapi.app.services.results.compared_lists import ComparedLists, ListChoices
+from topkapi.app.services.results.compared_lists import ComparedLists, ListChoices, UnjudgedPages
 from topkapi.app.services.results.exports import Completeness, ExportFormat
 from topkapi.app.services.results.query_results import (
     PersonResult,
@@ -64,6 +64,14 @@ class QueryResultsView:
             return self.compared.first.key, self.compared.second.key
         keys = [each.key for each in (*self.choices.people, *self.choices.systems)]
         return (keys[0], keys[1]) if len(keys) > 1 else ("", "")
+
+
+@dataclass(frozen=True, slots=True)
+class UnjudgedView:
+    """The pages of each system that nobody has judged."""
+
+    systems: Sequence[UnjudgedPages]
+    pages: Mapping[str, OpenPage]
 
 
 @dataclass(frozen=True, slots=True)

@@ -299,7 +299,6 @@ def test_candidates_are_added_behind_the_others_while_nobody_is_assigned(
         ("documents.jsonl", [{**document(0), "text": "other"}], "document 'd0'"),
         ("documents.jsonl", [{**document(1), "title": "other"}], "document 'd1'"),
         ("candidates.jsonl", [{**candidate(0, of=0), "grade": 4}], "candidate 'd0' of query 'q0'"),
-        ("candidates.jsonl", [candidate(5, of=0)], "is assigned"),
     ],
 )
 def test_what_is_there_cannot_be_changed(

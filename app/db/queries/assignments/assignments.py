@@ -1,6 +1,6 @@
 """Data for assigning: existing assignments, people, queries and their candidates."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
@@ -100,6 +100,14 @@ def prior_of_study(session: Session, study_id: int, name: str) -> dict[int, dict
     for query_id, document_id, score in session.execute(statement):
         found.setdefault(query_id, {})[document_id] = float(score)
     return found
+
+
+def growing_work(session: Session, query_ids: Collection[int]) -> Sequence[Assignment]:
+    """Return and lock the assignments of these queries that judge all their pages."""
+    statement = select(Assignment).where(
+        Assignment.query_id.in_(query_ids), Assignment.tool != Tool.LISTS, Assignment.round >= 0
+    )
+    return session.scalars(statement.order_by(Assignment.id).with_for_update()).all()
 
 
 def candidates_of_study(session: Session, study_id: int) -> dict[int, list[int]]:

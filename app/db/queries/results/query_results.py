@@ -7,7 +7,8 @@ from typing import Any
 from sqlalchemy import Select, func, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Candidate, Content, Document, Query
+from topkapi.app.db.models import Assignment, Candidate, Content, Document, JudgmentRow, Query
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.text.snippets import FIRST_WORDS, shown_title
 
 
@@ -61,6 +62,17 @@ def documents_of_query(session: Session, query_id: int) -> Sequence[QueryDocumen
         .order_by(Candidate.position, Document.id)
     )
     return [_document(*row) for row in session.execute(statement)]
+
+
+def judged_documents(session: Session, query_id: int) -> set[int]:
+    """Return the documents of a query about which people gave answers that count."""
+    statement = (
+        select(JudgmentRow.left_id, JudgmentRow.right_id)
+        .join(Assignment, Assignment.id == JudgmentRow.assignment_id)
+        .where(Assignment.query_id == query_id, Assignment.withdrawn_at.is_(None), by_people())
+        .distinct()
+    )
+    return {number for row in session.execute(statement) for number in row if number is not None}
 
 
 def documents_named(

@@ -56,6 +56,13 @@ def lists_of_system(
         yield query, [names[document] for document in documents]
 
 
+def names_of(session: Session, document_ids: Sequence[int]) -> list[str]:
+    """Return the file ids of documents, in the same order."""
+    statement = select(Document.id, Document.external_id).where(Document.id.in_(document_ids))
+    names = {row[0]: row[1] for row in session.execute(statement)}
+    return [names[number] for number in document_ids]
+
+
 def lists_of_query(session: Session, query_id: int) -> Mapping[str, list[int]]:
     """Return the documents, best first, of each system's list for a query."""
     statement = select(Ranking.system, Ranking.documents).where(Ranking.query_id == query_id)

@@ -1,6 +1,6 @@
 """Data for imports: the content of an existing study."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from sqlalchemy import Row, func, select
@@ -10,6 +10,7 @@ from topkapi.app.db.models import (
     Assignment,
     Candidate,
     Content,
+    CrowdWorker,
     Document,
     GoldPair,
     PracticeItem,
@@ -17,6 +18,7 @@ from topkapi.app.db.models import (
     Ranking,
     StudyFile,
 )
+from topkapi.app.domain.enums import Tool
 
 Positioned = type[Query] | type[PracticeItem]
 
@@ -109,6 +111,29 @@ def assigned_queries(session: Session, study_id: int) -> frozenset[str]:
         .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
     )
     return frozenset(session.scalars(statement))
+
+
+def crowd_queries(session: Session, study_id: int) -> frozenset[str]:
+    """Return queries assigned to people who came through an entry link."""
+    statement = (
+        select(Query.external_id)
+        .join(Assignment, Assignment.query_id == Query.id)
+        .join(CrowdWorker, CrowdWorker.user_id == Assignment.user_id)
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+    )
+    return frozenset(session.scalars(statement))
+
+
+def count_growing(session: Session, study_id: int, names: Collection[str]) -> int:
+    """Return how many assignments of these queries judge all their pages."""
+    statement = (
+        select(func.count(Assignment.id))
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, Query.external_id.in_(names))
+        .where(Assignment.tool != Tool.LISTS, Assignment.round >= 0)
+        .where(Assignment.withdrawn_at.is_(None))
+    )
+    return session.scalar(statement) or 0
 
 
 def begun_queries(session: Session, study_id: int) -> frozenset[str]:

@@ -74,12 +74,13 @@ def best_question(
     goal: Goal,
     person: int = 0,
     open_elsewhere: Collection[Pair] = (),
+    started_with: int = 0,
 ) -> Pair | None:
     """Return the pair to ask ``person``; None if every pair was asked ``limit`` times.
 
-    Pairs that are ``open_elsewhere`` are being asked somebody else, and are left out. Before the
-    first comparison all pairs are equivalent, and the first two documents are asked, unless a
-    ranker tells them apart.
+    Pairs that are ``open_elsewhere`` are being asked somebody else, and are left out, and so are
+    those of the first ``started_with`` documents. Before the first comparison all pairs are
+    equivalent, and the first two documents are asked, unless a ranker tells them apart.
     """
     living = posterior.living
     if living.size < 2:
@@ -89,7 +90,7 @@ def best_question(
         asked = asked.copy()
         for pair in open_elsewhere:
             asked[pair] = asked[pair[::-1]] = limit
-    if not asked.any() and not posterior.guided:
+    if not asked.any() and not posterior.guided and not started_with:
         return int(living[0]), int(living[1])
     weights = weights_of(k, fade, goal)
     by_use = by_mean_worth if goal is Goal.ORDER else by_variance
@@ -98,6 +99,9 @@ def best_question(
     while True:
         items = documents[:count]
         first, second = open_pairs(items, asked, limit)
+        if started_with:
+            is_open = (first >= started_with) | (second >= started_with)
+            first, second = first[is_open], second[is_open]
         if first.size:
             index = choose(
                 posterior.v,

@@ -17,7 +17,8 @@ from topkapi.app.domain.pairs.sorters.ranking import Ranking, singly, with_ties_
 class Rules:
     """When to end, how often a pair may be asked, what the questions are for, and what is known.
 
-    There are as many people as ``priors``; ``guide`` has a ranker's scores.
+    There are as many people as ``priors``; ``guide`` has a ranker's scores. Of the first
+    ``started_with`` documents no two are compared.
     """
 
     budget: int
@@ -26,6 +27,7 @@ class Rules:
     goal: Goal = Goal.ORDER
     priors: tuple[ErrorPrior, ...] = (ErrorPrior(),)
     guide: tuple[float, ...] | None = None
+    started_with: int = 0
 
 
 def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
@@ -40,6 +42,7 @@ def open_sorter(n: int, k: int, rules: Rules, seed: str) -> RobustSorter:
         goal=rules.goal,
         priors=rules.priors,
         guide=rules.guide,
+        started_with=rules.started_with,
     )
 
 

@@ -74,7 +74,8 @@ class RobustSorter:
 
     No pair is asked more than ``limit`` times. Over about ``span`` answers the question choice
     narrows from the whole list to its head. There is a prior per person who answers; ``guide`` has
-    the scores of a ranker, whose worth is learned.
+    the scores of a ranker, whose worth is learned. Of the first ``started_with`` documents, which
+    were compared before the others were added, no two are asked.
     """
 
     def __init__(
@@ -88,8 +89,10 @@ class RobustSorter:
         goal: Goal = Goal.ORDER,
         priors: Sequence[ErrorPrior] = (ErrorPrior(),),
         guide: Sequence[float] | None = None,
+        started_with: int = 0,
         chains: int = CHAINS,
     ) -> None:
+        self._started_with = started_with
         self.n, self.k, self.span, self.limit, self.goal = n, k, span, limit, goal
         self._priors, self._guide = priors, guide
         self._seed, self._chains = seed, chains
@@ -149,6 +152,7 @@ class RobustSorter:
             goal=self.goal,
             person=person,
             open_elsewhere=open_elsewhere,
+            started_with=self._started_with,
         )
 
     def worth_asking(self) -> list[int]:

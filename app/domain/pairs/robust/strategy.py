@@ -27,7 +27,7 @@ from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 def rules_of(plan: Plan) -> Rules:
     """Return the rules of a plan."""
     rules = Rules(plan.most_questions, plan.stop_at, plan.pair_limit, Goal(plan.goal))
-    return replace(rules, guide=plan.guide or None)
+    return replace(rules, guide=plan.guide or None, started_with=plan.started_with)
 
 
 class RobustStrategy:

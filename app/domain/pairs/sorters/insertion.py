@@ -3,7 +3,35 @@
 from collections.abc import Generator, Sequence
 
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
-from topkapi.app.domain.pairs.sorters.ranking import Sorter, singly
+from topkapi.app.domain.pairs.sorters.ranking import Ranking, Sorter, singly
+
+
+def insertion_questions(items: int, k: int) -> int:
+    """Return the most questions that the insertion of ``items`` into a list of ``k`` asks."""
+    return items * (1 + k.bit_length())
+
+
+def inserted(ranking: Ranking, items: Sequence[ItemId], k: int) -> Sorter:
+    """Insert ``items`` into the classes of a finished list of the best ``k``.
+
+    An item is first compared with the last class if the list is full, and else with a middle one.
+    """
+    classes = list(ranking)
+    for item in items:
+        while classes and sum(map(len, classes[:-1])) >= k:
+            classes.pop()
+        low, high = 0, len(classes)
+        middle = high - 1 if sum(map(len, classes)) >= k else high // 2
+        while low < high:
+            answer = yield item, classes[middle][0]
+            if answer is Preference.TIE:
+                classes[middle] += (item,)
+                break
+            low, high = (low, middle) if answer is Preference.FIRST else (middle + 1, high)
+            middle = (low + high) // 2
+        else:
+            classes.insert(low, (item,))
+    return tuple(classes)
 
 
 def insertion(items: Sequence[ItemId], k: int) -> Sorter:

@@ -193,14 +193,15 @@ class CandidateKind(Kind[Key, Digest, CandidateRecord]):
         return {(query, name): _digest(known, found) for query, name, known, found in facts}
 
     def added(self, compare: StoredComparison) -> frozenset[Key]:
-        """Return the new candidates; a query that is assigned gets none."""
+        """Return the new candidates; a query that a crowd judges gets none."""
         added = super().added(compare)
         new = Counter(query for query, _ in added)
-        for query in new.keys() & stored.assigned_queries(compare.session, compare.study.id):
+        for query in new.keys() & stored.crowd_queries(compare.session, compare.study.id):
             compare.problems.add(
                 Location(compare.checked.bundle.layout.rows[0]),
                 "document",
-                f"Query {shown(query)} is assigned; {new[query]} new candidates cannot be added.",
+                f"People came through an entry link to judge query {shown(query)}; {new[query]} "
+                "new candidates cannot be added, because they will not come back.",
                 "All assessors of a query judge the same pages: add a new query instead.",
             )
         return added

@@ -250,4 +250,4 @@ def proven_bound(plan: Plan, answers: AnswerColumns) -> int | None:
     sorter = SORTERS[plan.sorter]
     if sorter.sampled or plan.best_of > 1 or plan.recheck:
         return None
-    return sorter.bound(len(plan.order), plan.k) + answers.checks
+    return plan.most_questions + answers.checks
