@@ -3,6 +3,7 @@
 import json
 from copy import copy
 from dataclasses import replace
+from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.pairs.pending_question import EVIDENCE
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.robust.study_errors import study_priors
@@ -210,12 +212,12 @@ def test_finished_work_of_the_study_informs_the_next_query_once_and_for_all(
     learn_errors(assigned.sessions, study_of(assigned))
     ended = stored(assigned)
     assert ended is not None
-    assert "evidence" not in (stored(early) or {})
+    assert EVIDENCE not in (stored(early) or {})
     later = next_query(assigned, by_another=True)
     later.answer(Answer.LEFT)
     offered = stored(later)
     assert offered is not None
-    found = study_priors({assigned.user_id: [ended["evidence"]], later.user_id: []})
+    found = study_priors({assigned.user_id: [ended[EVIDENCE]], later.user_id: []})
     assert offered["prior"] == [list(each) for each in found[later.user_id]]
     with assigned.sessions.write.begin() as session:
         session.get_one(Assignment, assigned.assignment_id).finished_at = None
@@ -238,13 +240,14 @@ def test_a_server_learns_from_a_query_after_its_last_answer_is_stored(
     assigned.live = LiveSessions(when_finished=learner.learn_after)
     for _ in range(8):
         assigned.answer(Answer.LEFT)
+    deadline = monotonic() + 60.0
+    while EVIDENCE not in (ended := stored(assigned) or {}) and monotonic() < deadline:
+        sleep(0.05)
     learner.close()
-    ended = stored(assigned)
-    assert ended is not None
-    assert max(ended["evidence"]) == 0.0
+    assert max(ended[EVIDENCE]) == 0.0
     state = assigned.submit(Submission(8, EntryKind.UNDO))
     assigned.submit(Submission(9, answer=answer_to(state, Answer.RIGHT)), LiveSessions())
-    assert "evidence" not in (stored(assigned) or {}), "other answers are other evidence"
+    assert EVIDENCE not in (stored(assigned) or {}), "other answers are other evidence"
 
 
 def test_the_first_query_of_a_person_has_no_prior(assigned: AssignedWork) -> None:

@@ -6,6 +6,8 @@ from typing import Any
 from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
+EVIDENCE = "evidence_1"  # key of the evidence about errors; another grid of models gets another one
+
 
 def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
     """Return ``step``, reached after ``after`` answers, as a plain dictionary."""

@@ -6,9 +6,10 @@ stored with the work. The prior of a query is computed from all of it when the q
 
 import logging
 from collections import defaultdict
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from threading import Lock
+from threading import Event, Lock
 from typing import TYPE_CHECKING, cast
 
 from sqlalchemy import event
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # loads NumPy
     from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 
 MOST = 20  # finished queries of a person that count, the latest ones
+MOST_OF_STUDY = 400  # finished queries that count; reading more would delay the answer
 _log = logging.getLogger("topkapi.study_errors")
 
 
@@ -34,7 +36,8 @@ def use_study_errors(session: Session, live: LiveAssignment) -> None:
     if not isinstance(live.session, PairSession) or not live.session.awaits_prior:
         return
     found: defaultdict[int, list[list[float]]] = defaultdict(list)
-    for user_id, evidence in queries.evidence_of_study(session, live.query.study_id):
+    rows = queries.evidence_of_study(session, live.query.study_id, live.user_id, MOST_OF_STUDY)
+    for user_id, evidence in rows:
         if len(found[user_id]) < MOST:
             found[user_id].append(evidence)
     if found:
@@ -43,13 +46,15 @@ def use_study_errors(session: Session, live: LiveAssignment) -> None:
         live.session.use_prior(study_priors({live.user_id: [], **found})[live.user_id])
 
 
-def learn_errors(sessions: Sessions, study_id: int) -> None:
+def learn_errors(
+    sessions: Sessions, study_id: int, is_closed: Callable[[], bool] = lambda: False
+) -> None:
     """Compute and store the evidence of all finished work of a study that has none."""
     with sessions.read() as session:
         missing = queries.without_evidence(session, study_id)
     done: set[int] = set()
     for assignment_id, user_id in missing:
-        if assignment_id not in done:
+        if assignment_id not in done and not is_closed():
             done |= _learn(sessions, assignment_id, user_id)
 
 
@@ -79,6 +84,7 @@ class StudyLearner:
         self._lock = Lock()
         self._pool = ThreadPoolExecutor(1, "study-errors")
         self._waiting: set[int] = set()
+        self._closed = Event()
 
     def learn_after(self, session: Session, study_id: int) -> None:
         """Learn from the finished work of a study once the transaction is committed."""
@@ -94,10 +100,11 @@ class StudyLearner:
         with self._lock:
             self._waiting.discard(study_id)
         try:
-            learn_errors(self._sessions, study_id)
+            learn_errors(self._sessions, study_id, self._closed.is_set)
         except Exception:
             _log.exception("the errors of study %s were not learned", study_id)
 
     def close(self) -> None:
         """Stop after the query that is computed now."""
+        self._closed.set()
         self._pool.shutdown(cancel_futures=True)

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 
-from sqlalchemy import ColumnElement, select
+from sqlalchemy import ColumnElement, case, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json
 from topkapi.app.db.models import Assignment, Query
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.pairs.pending_question import EVIDENCE
 
-_EVIDENCE = Assignment.pending_question["evidence"]
+_EVIDENCE = Assignment.pending_question[EVIDENCE]
 
 
 def _finished(study_id: int) -> Sequence[ColumnElement[bool]]:
@@ -22,15 +23,25 @@ def _finished(study_id: int) -> Sequence[ColumnElement[bool]]:
     )
 
 
-def evidence_of_study(session: Session, study_id: int) -> list[tuple[int, list[float]]]:
-    """Return the person and the evidence of finished work of a study, the latest first."""
+def evidence_of_study(
+    session: Session, study_id: int, user_id: int, most: int
+) -> list[tuple[int, list[float]]]:
+    """Return person and evidence of at most ``most`` finished queries of a study, the latest first.
+
+    Those of ``user_id`` come before all others.
+    """
     statement = (
         select(Assignment.user_id, _EVIDENCE)
         .join(Query, Query.id == Assignment.query_id)
         .where(*_finished(study_id), _EVIDENCE.as_string().is_not(None))
-        .order_by(Assignment.finished_at.desc(), Assignment.id.desc())
+        .order_by(
+            case((Assignment.user_id == user_id, 0), else_=1),
+            Assignment.finished_at.desc(),
+            Assignment.id.desc(),
+        )
+        .limit(most)
     )
-    return [(user_id, found) for user_id, found in session.execute(statement)]
+    return [(person, found) for person, found in session.execute(statement)]
 
 
 def without_evidence(session: Session, study_id: int) -> list[tuple[int, int]]:
@@ -53,4 +64,4 @@ def store_evidence(session: Session, assignment_id: int, read: Json, found: list
     statement = select(Assignment).where(Assignment.id == assignment_id).with_for_update()
     work = session.scalars(statement).one()
     if work.finished_at is not None and work.pending_question == read:
-        work.pending_question = {**read, "evidence": found}
+        work.pending_question = {**read, EVIDENCE: found}
