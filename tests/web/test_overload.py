@@ -79,6 +79,25 @@ def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) ->
     in_thread(asyncio.run, run())
 
 
+def test_between_the_requests_of_one_sender_the_slot_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody with many requests at once uses a third of a slot's time; alone, all of it."""
+    monkeypatch.setattr(slots, "LONGEST_REST", 60.0)
+    ends: list[float] = []
+
+    async def work(lane: Lane, who: str) -> None:
+        async with lane.hold(key=who):
+            await asyncio.sleep(0.02)
+            ends.append(asyncio.get_running_loop().time())
+
+    async def run() -> int:
+        lane = Lane(1, longest_queue=500)
+        await asyncio.gather(*(work(lane, "flood") for _ in range(4)))
+        return lane.limiter.borrowed_tokens
+
+    assert in_thread(asyncio.run, run()) == 0
+    assert ends[-1] - ends[0] >= 3 * (0.02 + 2 * 0.02)
+
+
 def test_two_queues_share_the_longest_wait(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(slots, "QUEUE_SECONDS", 30.0)
 

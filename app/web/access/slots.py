@@ -5,6 +5,7 @@ lock would take all threads, and the holder of the lock could not continue. A re
 long, or finds the queue full, is refused with a request to retry, so no wait is unbounded.
 """
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
@@ -17,21 +18,33 @@ from topkapi.app.web.common.errors import Busy
 QUEUE_SECONDS = 3.5  # including the wait for a database lock, no request waits more than 5
 MOST_OF_ONE_KEY = 50  # requests in the queue of one person or address
 REFUSAL_SECONDS = 2.0  # before one more is refused: at once, it would be sent again at once
+REST = 2.0  # times as long as a request took, a key with more requests leaves its slot unused
+LONGEST_REST = 0.25
 
 
 class Lane:
     """A number of slots, and a bounded queue of requests that wait for one.
 
     Requests with the same key, such as those of one person, take at most ``per_key`` places, slots
-    and queue together; the rest wait for each other. So nobody delays others by many requests.
+    and queue together; the rest wait for each other, and between them is a rest, because threads
+    share one interpreter. So nobody delays others by many requests.
     """
 
     def __init__(
-        self, slots: int, *, longest_queue: int, per_key: int = 1, refusal_seconds: float = 0.0
+        self,
+        slots: int,
+        *,
+        longest_queue: int,
+        per_key: int = 1,
+        refusal_seconds: float = 0.0,
+        rest: float = 0.0,
     ) -> None:
         self.limiter = CapacityLimiter(slots)
         self._longest_queue, self._refusal_seconds = longest_queue, refusal_seconds
-        self._by_key = LanesByKey(per_key, longest_queue=min(longest_queue, MOST_OF_ONE_KEY))
+        self._rest = rest
+        self._by_key = LanesByKey(
+            per_key, longest_queue=min(longest_queue, MOST_OF_ONE_KEY), rest=REST
+        )
 
     @asynccontextmanager
     async def hold(self, before: float = 0.0, *, key: Hashable = None) -> AsyncIterator[float]:
@@ -42,9 +55,16 @@ class Lane:
             return
         slot = object()
         waited = before + await self._acquire(slot, before)
+        began = time.monotonic()
         try:
             yield waited
         finally:
+            self._release(slot, min(self._rest * (time.monotonic() - began), LONGEST_REST))
+
+    def _release(self, slot: object, rest: float) -> None:
+        if rest and self.limiter.statistics().tasks_waiting:
+            asyncio.get_running_loop().call_later(rest, self._release, slot, 0.0)
+        else:
             self.limiter.release_on_behalf_of(slot)
 
     async def _acquire(self, slot: object, before: float) -> float:
@@ -70,8 +90,8 @@ class Lane:
 class LanesByKey:
     """A lane for each key that somebody holds or waits for."""
 
-    def __init__(self, slots: int, *, longest_queue: int) -> None:
-        self._slots, self._longest_queue = slots, longest_queue
+    def __init__(self, slots: int, *, longest_queue: int, rest: float = 0.0) -> None:
+        self._slots, self._longest_queue, self._rest = slots, longest_queue, rest
         self._lanes: WeakValueDictionary[Hashable, Lane] = WeakValueDictionary()
 
     def of(self, key: Hashable) -> Lane:
@@ -82,6 +102,7 @@ class LanesByKey:
                 self._slots,
                 longest_queue=self._longest_queue,
                 refusal_seconds=REFUSAL_SECONDS,
+                rest=self._rest,
             )
         return lane
 
