@@ -19,6 +19,12 @@ from topkapi.app.services.fence.frames import BadFrame, Frame, read_frame, write
 END, REFUSED, MISSING = "", "refused", "missing"  # names of the last frame of an answer
 _CHUNK = 1 << 20
 _ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
+# Memory that allocators only reserve counts towards the limit, too.
+_SMALL = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 
 
 class UnreadableBytes(ValueError):
@@ -72,7 +78,7 @@ class _Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            env={name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
+            env=_SMALL | {name: os.environ[name] for name in _ENVIRONMENT if name in os.environ},
             start_new_session=True,  # Ctrl-C is for the server, which ends its children
         )
         with suppress(OSError):  # people's answers come first
