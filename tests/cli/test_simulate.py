@@ -190,7 +190,7 @@ def test_a_team_of_people_a_ranker_and_finished_queries_are_simulated(
     ranked = simulated(capsys, *base, "--prior", "0.95", "--runs", "12", "--budget", "5")
     plain = simulated(capsys, *base, "--runs", "12", "--budget", "5")
     assert ranked["kappa_ndcg_mean"] > plain["kappa_ndcg_mean"] + 0.1
-    study = simulated(capsys, *base, "--queries", "3", "--runs", "2")
+    study = simulated(capsys, *base, "--queries", "3", "--runs", "4", "--error", "0.3")
     assert study["queries"] == 3
     assert 0 < study["stated_kappa_ndcg_mean"] <= 1
     assert 0 <= study["kappa_ndcg_se"] < 1
