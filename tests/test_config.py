@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from tests.cases import each_case
 from topkapi.app.assets import asset_dir
 from topkapi.app.config import Settings
 from topkapi.app.secret import UnsafeSecret, load_secret
@@ -63,7 +64,7 @@ def test_a_name_that_is_no_setting_is_refused_wherever_it_is(
         Settings(_env_file=None)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "kept"),
     [
         ("", ""),
@@ -76,7 +77,7 @@ def test_the_public_address_is_scheme_host_and_path(given: str, kept: str) -> No
     assert Settings(public_url=given, _env_file=None).public_url == kept
 
 
-@pytest.mark.parametrize(
+@each_case(
     "wrong",
     [
         "labels.example",

@@ -5,8 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from tests.cases import each_case
 from topkapi.analysis.data import (
     read_confidence,
     read_consensus,
@@ -50,7 +49,7 @@ def test_every_format_is_described() -> None:
         assert f"| `{name}` |" in TEXT
 
 
-@pytest.mark.parametrize("name", READERS)
+@each_case("name", READERS)
 def test_the_example_of_a_format_is_read(name: str, tmp_path: Path) -> None:
     path = tmp_path / name
     path.write_text(blocks(name)[0])

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from itertools import chain
 from pathlib import Path
 
-import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.analysis.data.exports.cells import csv_line, guarded, tsv_line, unguarded
 from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
 from topkapi.analysis.experiments.tables import Table, as_csv
@@ -50,7 +50,7 @@ def runs(cell: str) -> bool:
     return runs_by_itself and not cell.startswith("'")
 
 
-@pytest.mark.parametrize("writer", WRITERS)
+@each_case("writer", WRITERS)
 def test_no_written_cell_is_a_formula(writer: str) -> None:
     delimiter, write = WRITERS[writer]
     tables = {

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.analysis.data import (
     RankingData,
     from_orders,
@@ -120,7 +121,7 @@ def test_noise_grows_with_rank() -> None:
     assert np.mean(tail) > 2 * np.mean(head)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("features", "labels", "offsets", "fault"),
     [
         (np.ones((2, 1)), np.ones(3), [0, 2], "2 rows of features"),

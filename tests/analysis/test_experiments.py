@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
+from tests.cases import each_case
 from topkapi.analysis.data import RankingData, folds, make_folds, write_letor
 from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.errors import BadData, DidNotConverge
@@ -268,7 +269,7 @@ def test_some_folds_have_the_digest_of_all_and_large_files_single_precision(
     assert load_fold_set(tmp_path / "a.txt").folds[0].train.features.dtype == np.float32
 
 
-@pytest.mark.parametrize("seed", range(30))
+@each_case("seed", range(30))
 def test_the_bounds_hold_and_only_the_printed_18_may_fail(seed: int) -> None:
     rng = np.random.default_rng(seed)
     n, k = int(rng.integers(2, 12)), int(rng.integers(1, 12))

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.analysis.data import (
     exports,
     read_confidence,
@@ -281,7 +282,7 @@ def test_an_id_with_a_blank_is_refused_where_blanks_separate(lines: Iterator[str
         list(lines)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("read", "content", "says"),
     [
         (read_qrels, "q1 0 d1 2\nq1 0 d2\n", "line 2: 3 columns"),

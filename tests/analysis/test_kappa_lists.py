@@ -3,6 +3,7 @@ import math
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from topkapi.analysis.metrics import kappa_ndcg_of_lists
 
 
@@ -14,7 +15,7 @@ def by_hand(ranks: list[int], k: int, n: int) -> float:
     return found / sum(gain(rank) / math.log2(2 + rank) for rank in range(min(n, k)))
 
 
-@pytest.mark.parametrize(("n", "k"), [(50, 10), (5, 1), (4, 9), (12, 12), (1, 1)])
+@each_case(("n", "k"), [(50, 10), (5, 1), (4, 9), (12, 12), (1, 1)])
 def test_lists_of_true_ranks_score_as_the_printed_formula(n: int, k: int) -> None:
     rng = np.random.default_rng(n * k)
     ranks = np.stack([rng.permutation(n) for _ in range(40)])

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_svmlight_file
 
+from tests.cases import each_case
 from tests.memory import peak_of
 from topkapi.analysis.data import (
     RankingData,
@@ -106,7 +107,7 @@ def test_gzip_and_plain_files_and_float32(tmp_path: Path) -> None:
         read_letor(tmp_path / "cut.gz")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "fault"),
     [
         ("", "no documents"),

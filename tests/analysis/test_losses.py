@@ -7,6 +7,7 @@ from math import exp, log
 import numpy as np
 import pytest
 
+from tests.cases import each_case
 from topkapi.analysis.data import RankingData, full_order, to_topk, truth_order
 from topkapi.analysis.models.focused_net import FocusedNet, focused_pairs, list_loss, make_lists
 from topkapi.analysis.models.listmle import listmle_loss, ordered_blocks
@@ -124,7 +125,7 @@ def test_hinge_is_its_loop_and_its_subgradient_supports_it(gaps: bool) -> None:
         )
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_case("seed", range(4))
 def test_listnet_is_the_cross_entropy_of_two_softmaxes(seed: int) -> None:
     data = random_data(seed)
     weights = np.random.default_rng(seed).normal(size=D)

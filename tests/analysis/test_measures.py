@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import kendalltau
 
+from tests.cases import each_case
 from tests.trec_eval import reference_library
 from topkapi.analysis.data import RankingData, to_topk
 from topkapi.analysis.errors import BadData, UnknownName
@@ -303,7 +304,7 @@ def test_selection_of_the_best_equals_a_full_sort_when_scores_tie_at_the_cut() -
         assert found[number] == pytest.approx(brute_ndcg(ranked, 10))
 
 
-@pytest.mark.parametrize("name", ["ndcg@0", "nope", "ndcg@", "topk-01", "kendall-tau@3", "rbo@2"])
+@each_case("name", ["ndcg@0", "nope", "ndcg@", "topk-01", "kendall-tau@3", "rbo@2"])
 def test_unknown_measures_are_named(name: str) -> None:
     with pytest.raises(UnknownName, match="no measure"):
         evaluate(data_of([1, 0]), np.zeros(2), [name])

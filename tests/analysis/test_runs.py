@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.trec_eval import reference_library
 from topkapi.analysis.data import RankingData
 from topkapi.analysis.data.runs import (
@@ -193,7 +194,7 @@ def test_a_run_is_scored_against_labels_with_its_unjudged_documents() -> None:
     ]
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "fault"),
     [
         ("", "no lines"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from tests.cases import each_case
 from topkapi.analysis.data import RankingData, to_topk
 from topkapi.analysis.models.focused_svm import FocusedSVM, prefix_halves, slack_at_zero
 from topkapi.analysis.models.losses.pairs import hinge_risk, make_pairs
@@ -36,7 +37,7 @@ def enumerated_slack(relevant: list[bool], scores: FloatArray) -> float:
     return float(best)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@each_case("seed", range(12))
 def test_the_most_violated_ranking_equals_enumeration(seed: int) -> None:
     rng = np.random.default_rng(seed)
     sizes = [int(size) for size in rng.integers(2, 7, size=3)]

@@ -9,6 +9,7 @@ from sqlalchemy import Engine, event, select, text
 from sqlalchemy.exc import DBAPIError, IntegrityError, StatementError
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_assignment, make_study, make_user
 from topkapi.app.db import migrations
@@ -18,7 +19,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.log import EntryKind
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "driver"),
     [
         ("sqlite:///a.db", "sqlite+pysqlite"),
@@ -31,7 +32,7 @@ def test_addresses_get_their_driver(given: str, driver: str) -> None:
     assert normal_url(given).drivername == driver
 
 
-@pytest.mark.parametrize("wrong", ["mysql://host/db", "topkapi.db", "", "sqlite"])
+@each_case("wrong", ["mysql://host/db", "topkapi.db", "", "sqlite"])
 def test_other_addresses_are_refused_in_words(wrong: str) -> None:
     with pytest.raises(ValueError, match="sqlite"):
         normal_url(wrong)

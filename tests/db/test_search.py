@@ -7,6 +7,7 @@ import pytest
 from sqlalchemy import Engine, select, text
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.factories import make_content, make_study
 from tests.studies import append, small_study, write_jsonl
 from topkapi.app.db import migrations
@@ -43,7 +44,7 @@ def study(session: Session, tmp_path: Path) -> Study:
     return session.scalars(select(Study)).one()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("search", "expected"),
     [
         ("weed", ["d0", "d1", "d3"]),

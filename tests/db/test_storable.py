@@ -4,6 +4,7 @@ import pytest
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.factories import make_study, make_user
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain.errors import Unstorable
@@ -12,13 +13,13 @@ from topkapi.app.domain.text.storable import fits_integer, problem_with, storabl
 UNFIT = ["a\0b", "\0", "é\0", "a\ud800b", "\udfff"]
 
 
-@pytest.mark.parametrize("text", UNFIT)
+@each_case("text", UNFIT)
 def test_an_object_with_an_unfit_text_is_refused(session: Session, text: str) -> None:
     with pytest.raises(Unstorable, match=r"^name contains the character U\+"):
         make_user(session, name=text)
 
 
-@pytest.mark.parametrize("text", UNFIT)
+@each_case("text", UNFIT)
 def test_statements_with_an_unfit_text_are_refused(session: Session, text: str) -> None:
     user = make_user(session)
     with pytest.raises(Unstorable, match=r"^email "):
@@ -32,13 +33,13 @@ def test_statements_with_an_unfit_text_are_refused(session: Session, text: str) 
         session.scalars(insert(Study).returning(Study.id), rows).all()
 
 
-@pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**40])
+@each_case("number", [2**63, -(2**63) - 1, 10**40])
 def test_integers_beyond_64_bits_are_refused(session: Session, number: int) -> None:
     with pytest.raises(Unstorable, match=r"^id is too large a number"):
         session.scalars(select(User).where(User.id == number)).all()
 
 
-@pytest.mark.parametrize("value", ["a\0b", ["\ud800"], {"\0": 1}, float("nan"), [float("inf")]])
+@each_case("value", ["a\0b", ["\ud800"], {"\0": 1}, float("nan"), [float("inf")]])
 def test_json_columns_refuse_the_same(session: Session, value: object) -> None:
     study = make_study(session)
     study.imported = {"name": value}

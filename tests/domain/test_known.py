@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import binomtest
 
+from tests.cases import each_case
 from topkapi.analysis import jackknife
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Preference, QuestionKind
 from topkapi.app.domain.pairs.known import KnownPairs, gold_of, wilson_interval
@@ -37,7 +38,7 @@ def test_a_pair_is_known_alike_from_both_sides(
         assert (forth is not None) == clear
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("answer", "right"),
     [
         (Answer.LEFT, True),

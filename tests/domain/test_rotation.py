@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.app.domain.assignment.rotation import (
     AssignmentSpec,
     RuleBroken,
@@ -119,7 +120,7 @@ def test_with_fewer_queries_than_assessors_some_have_nothing() -> None:
     assert len({share.assessor for share in shares}) == 2
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("queries", "assessors", "tools", "rounds", "field"),
     [
         ([1, 2], ["a", "a"], BOTH, 1, "assessors"),

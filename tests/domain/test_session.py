@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.domain.people import answer_all, answer_once, answering_at_random, truthful
 from tests.strategies import plans
 from topkapi.app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
@@ -164,7 +165,7 @@ def test_without_removals_the_bound_holds_for_any_answers(plan: Plan, random: Ra
     assert asked <= bound + plan.recheck * max(0, min(plan.k, n) - 1)
 
 
-@pytest.mark.parametrize("name", SORTERS)
+@each_case("name", SORTERS)
 def test_sides_are_balanced_and_not_all_alike(name: str) -> None:
     plan = Plan(tuple(range(40)), 10, name, seed="sides")
     session = PairSession(plan)

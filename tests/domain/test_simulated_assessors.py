@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from tests.cases import each_case
 from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.simulated_assessors import (
     Errors,
@@ -30,7 +31,7 @@ def share_of_errors(errors: Errors, rate: float, apart: tuple[int, int] = (0, 50
     return wrong / asked
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("errors", "rate", "mean"),
     [
         (Errors.UNIFORM, 0.2, 0.2),

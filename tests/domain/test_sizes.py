@@ -1,11 +1,10 @@
 """Sizes as text."""
 
-import pytest
-
+from tests.cases import each_case
 from topkapi.app.domain.text.sizes import format_size
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("size", "text"),
     [
         (0, "0 bytes"),

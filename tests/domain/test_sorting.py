@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from tests.strategies import EXACT_SORTERS, orders
 from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
@@ -97,7 +98,7 @@ def test_bounds_worked_by_hand() -> None:
     assert [tournament_bound(n, 1) for n in (0, 1, 2, 8)] == [0, 0, 1, 7]
 
 
-@pytest.mark.parametrize("name", EXACT_SORTERS)
+@each_case("name", EXACT_SORTERS)
 def test_the_bound_of_three_items_is_reached(name: str) -> None:
     """Try all sequences of answers: the bound must be reached, or nearly."""
     most = 0

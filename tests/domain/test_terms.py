@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.text.terms import (
     MAX_TERM_LENGTH,
@@ -29,7 +30,7 @@ def test_a_query_is_highlighted_by_its_informative_words() -> None:
     assert query_terms("郁金香") == ("郁金香",)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("query", "terms"),
     [
         ("如何保持郁金香直立？", ("保持郁金香直立",)),

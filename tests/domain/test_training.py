@@ -6,6 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import StudySettings
@@ -119,7 +120,7 @@ def test_every_allowed_answer_of_every_tool_is_accepted(tool: Tool) -> None:
         check_question(question(tool, answers=(answer,)), EVERYTHING)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("broken", "field"),
     [
         (question(answers=("better",)), "answer"),

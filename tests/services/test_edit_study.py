@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.models import AuditEvent, Study
 from topkapi.app.domain.enums import Tool
@@ -105,7 +106,7 @@ def test_a_change_made_meanwhile_is_not_overwritten(session: Session, study: Stu
     assert study.guidelines == "Theirs."
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("given", "field", "message"),
     [
         ({"name": "  "}, "name", "1 to 300 printable"),

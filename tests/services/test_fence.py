@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from tests.cases import each_case
 from tests.media import form_bomb, pdf_of, pdf_of_shape, png_of, tiling_bomb
 from tests.studies import small_study, write_jsonl
 from topkapi.app.services.fence import limits
@@ -71,7 +72,7 @@ def test_a_pdf_that_never_ends_is_refused(tmp_path: Path) -> None:
     assert "seconds to read" in refusal(tmp_path, "bomb.pdf", tiling_bomb())
 
 
-@pytest.mark.parametrize("shape", [(1, 14_400), (14_400, 1), (200_000, 1), (0.001, 900)])
+@each_case("shape", [(1, 14_400), (14_400, 1), (200_000, 1), (0.001, 900)])
 def test_a_pdf_page_of_extreme_shape_is_shown(tmp_path: Path, shape: tuple[float, float]) -> None:
     media = checked(tmp_path, "strip.pdf", pdf_of_shape(*shape)).media
     parts = dict(media.rendering("pages/strip.pdf"))
@@ -147,7 +148,7 @@ def test_a_picture_that_unpacks_to_gigabytes_is_refused(tmp_path: Path) -> None:
     assert "1,600,000,000 pixels" in refusal(tmp_path, "vast.png", data)
 
 
-@pytest.mark.parametrize("data", [b"", b"\0", b"\xff" * 40, b"\0\1" + b"\0" * 7 + b"\5a"])
+@each_case("data", [b"", b"\0", b"\xff" * 40, b"\0\1" + b"\0" * 7 + b"\5a"])
 def test_what_is_no_frame_is_refused(data: bytes) -> None:
     with pytest.raises(BadFrame):
         read_frame(BytesIO(data), 100)

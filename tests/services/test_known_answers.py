@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_adjudication import judge, lines
 from tests.services.test_labeling import AssignedWork
@@ -70,7 +71,7 @@ def test_gold_pairs_are_imported_once_and_extended(session: Session, tmp_path: P
         imported(session, folder)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "field", "words"),
     [
         ({"query": "q9"}, "query", "There is no query 'q9'. Add the query"),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from tests.cases import each_case
 from tests.chat_endpoint import ChatEndpoint, serving_chat
 from tests.commands import run_command
 from tests.ranked import make_ranked_study
@@ -113,7 +114,7 @@ def test_a_machine_s_work_is_imported_once(sessions: Sessions) -> None:
         imported(sessions, "gpt", [Label("q0", "q0-d1", 1)])
 
 
-@pytest.mark.parametrize("line", ["{", '{"query": "tea", "judgment": 2}', "q1 0 d1", "q1 0 d1 x"])
+@each_case("line", ["{", '{"query": "tea", "judgment": 2}', "q1 0 d1", "q1 0 d1 x"])
 def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "file"
     path.write_text(f"{line}\n")

@@ -1,5 +1,6 @@
 import pytest
 
+from tests.cases import each_case
 from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.accounts.password_rules import check_password
@@ -7,7 +8,7 @@ from topkapi.app.services.accounts.password_rules import check_password
 ABOUT = ("ansa.lehto@kirjasto.example", "Ansa Lehto")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "password",
     [
         *(
@@ -36,7 +37,7 @@ def test_what_is_guessed_first_is_refused(password: str) -> None:
     assert refusal.value.field == "password"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "password",
     [
         *("ansa.lehto@kirjasto.example", "Ansa.Lehto@Kirjasto.example", "ansalehto-and-tulips"),
@@ -48,7 +49,7 @@ def test_ones_own_name_and_address_are_refused(password: str) -> None:
         check_password(password, ABOUT)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "password",
     [
         *("correct-horse-battery", "a long enough password", "my sister loves purple butterflies"),

@@ -9,6 +9,7 @@ from argon2 import PasswordHasher
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.factories import PASSWORD, authenticator_on, make_user
 from tests.locks import all_writing_locked, be_impatient
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
@@ -175,7 +176,7 @@ def test_a_known_device_has_the_same_few_tries(door: Authenticator, ansa: User) 
     assert door.sign_in(ansa.email, PASSWORD, AWAY, at=NOON)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("address", "device", "source"),
     [
         ("203.0.113.9", None, "203.0.113.9"),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.cases import each_case
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.services.simulation.sessions import Setting, Summary, summarise
 
@@ -20,7 +21,7 @@ def simulated(
     return summarise(Setting(plan, error=error, ties=ties, runs=runs, seed=1))
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("sorter", "questions"),
     [("heap", 150.4), ("heap-bottom-up", 136.3), ("insertion", 115.3), ("tournament", 90.6)],
 )
@@ -37,7 +38,7 @@ def test_questions_when_answers_are_reused(sorter: str, questions: float) -> Non
     assert simulated(sorter, reuse=True).judgments_mean == pytest.approx(questions, rel=0.02)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("sorter", "quality"),
     [("heap", 0.784), ("heap-bottom-up", 0.848), ("insertion", 0.774), ("tournament", 0.739)],
 )

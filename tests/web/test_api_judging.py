@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import event, func, select
 
+from tests.cases import each_case
 from tests.clients import open_client
 from tests.judging import Job, answer_to, judge_to_the_end, make_job, number_of
 from topkapi.app.db.engine import Sessions
@@ -104,7 +105,7 @@ def test_undo_and_redo(client: httpx.Client, job: Job) -> None:
     assert nothing.json()["problem"]["code"] == "nothing_to_redo"
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("change", "field"),
     [
         ({"answer": None}, "answer"),

@@ -2,19 +2,20 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from tests.cases import each_case
 from topkapi.app.web.common.formats import ago, clock, initials, percent, spell_duration
 
 NOON = datetime(2026, 11, 3, 12, tzinfo=UTC)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("ms", "shown"), [(0, "00:00"), (767_000, "12:47"), (59_999, "00:59"), (3_723_000, "1:02:03")]
 )
 def test_clock(ms: int, shown: str) -> None:
     assert clock(ms) == shown
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("minutes", "expected"),
     [
         (0.2, "1 minute"),
@@ -28,7 +29,7 @@ def test_durations_are_no_more_exact_than_a_guess(minutes: float, expected: str)
     assert spell_duration(round(minutes * 60_000)) == expected
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("since", "expected"),
     [
         (timedelta(seconds=20), "just now"),

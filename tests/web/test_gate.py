@@ -13,6 +13,7 @@ from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
 from tests.asgi import begin, exchange, scope_of
+from tests.cases import each_case
 from tests.factories import make_user, sign_in
 from tests.threads import in_thread
 from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of
@@ -250,7 +251,7 @@ def test_a_long_note_fits() -> None:
     assert limit_of("/assignments/1/judgments") is DEFAULT
 
 
-@pytest.mark.parametrize(
+@each_case(
     "body",
     [
         b"[" * 200_000,

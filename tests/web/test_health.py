@@ -6,6 +6,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import update
 
+from tests.cases import each_case
 from tests.clients import open_client
 from tests.factories import make_study
 from topkapi.app.config import Settings
@@ -23,7 +24,7 @@ def test_up_and_ready(client: httpx.Client) -> None:
     assert (answer["status"], answer["jobs"]["state"]) == ("ready", "idle")
 
 
-@pytest.mark.parametrize(
+@each_case(
     "path", ["/healthz", "/readyz", "/sign-in", "/", "/api/v1/openapi.json", "/static/css/app.css"]
 )
 def test_head_is_answered_as_get_without_the_body(client: httpx.Client, path: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import event
 
+from tests.cases import each_case
 from tests.factories import make_content
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Document, Study, StudyFile
@@ -211,7 +212,7 @@ def test_styles_are_served_without_selectors_that_hold_the_browser(shelf: Shelf)
     )
 
 
-@pytest.mark.parametrize("piece", ["![[](", "[![](", "![![![](", "["])
+@each_case("piece", ["![[](", "[![](", "![![![](", "["])
 def test_markdown_that_takes_long_to_parse_is_shown_as_text(piece: str) -> None:
     text = piece * (200_000 // len(piece))
     shown_as = page_body("text/markdown", text.encode(), (), in_frame=True)

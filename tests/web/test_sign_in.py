@@ -10,6 +10,7 @@ from sqlalchemy import select
 from starlette.requests import Request
 from starlette.responses import Response
 
+from tests.cases import each_case
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
 from tests.locks import all_writing_locked, be_impatient
@@ -68,7 +69,7 @@ def test_the_wanted_page_is_shown_after_signing_in(client: httpx.Client, ansa: U
     assert answer.headers["location"] == "/assignments/7?x=1"
 
 
-@pytest.mark.parametrize(
+@each_case(
     "elsewhere",
     [
         "https://evil.example",

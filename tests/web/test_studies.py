@@ -9,6 +9,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
+from tests.cases import each_case
 from tests.factories import make_study, make_user, sign_in
 from tests.judging import Job, judge_to_the_end
 from topkapi.app.db.base import now
@@ -57,7 +58,7 @@ def finish_one(client: httpx.Client, sessions: Sessions) -> Assignment:
 
 
 @pytest.mark.usefixtures("admin")
-@pytest.mark.parametrize("page",
+@each_case("page",
     ["", "/guidelines", "/queries", "/documents", "/assign", "/work", "/progress", "/delete",
      "/settings", "/exports", "/crowd", "/training", "/messages"],
 )  # fmt: skip

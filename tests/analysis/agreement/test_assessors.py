@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from tests.analysis.agreement import brute
+from tests.cases import each_case
 from topkapi.analysis.agreement import (
     Judgments,
     count_triads,
@@ -99,7 +100,7 @@ def test_no_answers_have_no_triads_and_no_side() -> None:
     assert repeated(none).counts.shape == (0, 3, 3)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@each_case("seed", range(5))
 def test_repeats_are_compared_with_the_first_answer(seed: int) -> None:
     asked = random_session(seed)
     expected = np.zeros((3, 3))

@@ -15,6 +15,7 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from tests.analysis.agreement import brute
+from tests.cases import each_case
 from topkapi.analysis.aggregation import consensus_of
 from topkapi.analysis.agreement import (
     Judgments,
@@ -222,7 +223,7 @@ def test_drift_is_the_slope_of_a_regression_with_a_level_a_session() -> None:
     assert found == pytest.approx(np.exp(slope), rel=1e-9)
 
 
-@pytest.mark.parametrize(("assessors", "queries"), [(1, 4), (2, 1), (3, 5), (5, 8)])
+@each_case(("assessors", "queries"), [(1, 4), (2, 1), (3, 5), (5, 8)])
 def test_every_pooled_figure_and_interval_equals_plain_resampling(
     assessors: int, queries: int
 ) -> None:

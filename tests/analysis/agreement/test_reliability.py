@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from bench.error_rates import coverage
+from tests.cases import each_case
 from topkapi.analysis.agreement import (
     Judgments,
     agreement,
@@ -110,7 +111,7 @@ def test_two_assessors_cannot_be_told_apart() -> None:
     assert np.isnan(errors_of_answers(from_judgments(alone, 2, 1)).value).all()
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("groups", "known"),
     [
         ([(0, 1)], [False] * 5),

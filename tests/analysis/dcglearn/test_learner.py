@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import optimize
 from scipy.optimize import LinearConstraint
 
+from tests.cases import each_case
 from topkapi.analysis.dcglearn import (
     DCGLearn,
     ListPreferences,
@@ -202,7 +203,7 @@ def test_a_saved_model_comes_back_whole(tmp_path: Path) -> None:
     assert load_gains(tmp_path / "gains.json").as_json() == gains.as_json()
 
 
-@pytest.mark.parametrize(
+@each_case(
     "text",
     [
         "",

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bench.image_search import convert
+from tests.cases import each_case
 from topkapi.analysis.dcglearn import DCGLearn, ListPreferences, learn_gains
 from topkapi.analysis.dcglearn.files import (
     cut_scores,
@@ -153,7 +154,7 @@ def test_scores_are_cut_into_grades(tmp_path: Path) -> None:
         even_cuts(np.ones(9), 3)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("line", "word"),
     [
         ("{", "line 1: not JSON"),
@@ -171,7 +172,7 @@ def test_a_bad_line_of_preferences_is_named(line: str, word: str, tmp_path: Path
         read_list_preferences(path)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "word"),
     [
         ("q 0 d\n" * 2, "second time|not a number"),

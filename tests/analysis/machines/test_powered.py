@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bench.machines import DATA, coverage, judge_coverage
+from tests.cases import each_case
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.machines import powered_mean, powered_systems
 from topkapi.analysis.typing import FloatArray
@@ -80,7 +81,7 @@ def test_any_scores_have_an_interval_around_the_estimate(
     assert -1.001 <= found.correlation <= 1.001
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("correlation", "labelled", "longest"),
     [(0.7, 10, 0.82), (0.7, 20, 0.8), (0.7, 50, 0.8), (0.0, 10, 1.05), (0.0, 20, 1.05)],
 )
@@ -104,7 +105,7 @@ def test_queries_that_were_not_drawn_are_refused() -> None:
         powered_systems({"a": {}}, {"a": {}}, drawn_at_random=False)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("people", "machine", "others", "message"),
     [
         ([1.0] * 4, [1.0] * 4, [1.0] * 9, "4 queries judged by people"),

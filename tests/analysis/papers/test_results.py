@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from bench.results import HEAD, sections
+from tests.cases import each_case
 from topkapi.analysis.data import Fold, read_folds, to_topk
 from topkapi.analysis.experiments.compare import ModelEntry, compare_cell
 from topkapi.analysis.experiments.folds import load_fold_set
@@ -105,7 +106,7 @@ def test_a_row_of_the_results_page_is_what_its_command_gives() -> None:
         assert shown == pytest.approx(mean, abs=6e-5)
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "figure", "slack"),
     [
         ("RankSVM", 0.2279, 0.005),
@@ -121,7 +122,7 @@ def test_five_folds_of_mq2008_reach_the_published_letor_figures(
     assert table_cell("All models, MQ2008, LETOR 4.0 rule", caption, row, "N@10") >= figure - slack
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "figure"),
     [("ListNet", 0.4837), ("RankNet", 0.4813), ("RankBoost", 0.5003), ("AdaRank", 0.4952)],
 )
@@ -130,7 +131,7 @@ def test_five_folds_of_mq2008_reach_ranklib(row: str, figure: float) -> None:
     assert shown >= figure - 0.005
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("row", "figure"),
     [("RankSVM", 0.4140), ("ListNet", 0.4410), ("RankBoost", 0.4302), ("AdaRank", 0.4429)],
 )

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from tests.analysis.agreement import brute
+from tests.cases import each_case
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, StudyData, ToolData, build_report
@@ -45,7 +46,7 @@ def scores(seed: int, query: int, assessors: int, documents: int, gaps: float = 
     return Scores(query, np.arange(assessors), values)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@each_case("seed", range(4))
 def test_pooled_figures_equal_plain_counts(seed: int) -> None:
     graded = ToolData("grades", "T2", tuple(scores(seed, q, 4, 7) for q in range(6)))
     made = study((graded,), 4, 6, 7)
@@ -112,9 +113,7 @@ def degenerate() -> Iterator[tuple[str, StudyData]]:
     yield "no answers", study((ToolData("pairs", "T1", judgments=none),), 2, 1, 3)
 
 
-@pytest.mark.parametrize(
-    ("name", "made"), list(degenerate()), ids=lambda x: x if isinstance(x, str) else ""
-)
+@each_case(("name", "made"), list(degenerate()))
 def test_what_is_undefined_says_why_in_the_record_and_on_the_page(
     name: str, made: StudyData
 ) -> None:

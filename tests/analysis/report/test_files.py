@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.looks import violations
+from tests.cases import each_case
 from topkapi.analysis.report import Options, build_report
 from topkapi.analysis.report.files import write_report
 from topkapi.analysis.report.page.svg import ticks
@@ -72,7 +73,7 @@ def test_a_page_needs_nothing_from_elsewhere(folder: Path) -> None:
         assert outside not in page, outside
 
 
-@pytest.mark.parametrize("most", [0.003, 0.31, 1, 9.99, 47, 123.4, 86_000])
+@each_case("most", [0.003, 0.31, 1, 9.99, 47, 123.4, 86_000])
 def test_ticks_reach_the_greatest_value_in_few_round_steps(most: float) -> None:
     marks = ticks(most)
     assert marks[0] == 0

@@ -8,6 +8,7 @@ import pytest
 from sklearn.metrics import cohen_kappa_score
 
 from tests.analysis.agreement import brute
+from tests.cases import each_case
 from topkapi.analysis.data.exports import PairAnswer, TopK, pair_lines, topk_lines
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, build_report
@@ -120,7 +121,7 @@ def test_gzip_and_plain_and_all_formats_are_seen_from_the_content(tmp_path: Path
     assert record_of(build_report(both, FEW))["tools"][0]["agreement"]["votes"] == 1
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "message"),
     [
         ("", "the file is empty"),

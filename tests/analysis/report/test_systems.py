@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.analysis.data.runs import Run, parse_run, split_runs
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.experiments.significance import randomisation_tests
@@ -132,7 +133,7 @@ def test_a_file_of_several_systems_is_split_by_tag() -> None:
     assert runs == {"bm25": {"q1": {"a": 2.5}, "q2": {"b": 0.001}}, "dense": {"q1": {"a": 0.3}}}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("text", "message"),
     [
         ("q1 Q0 a 1 2.5\n", "runs.txt, line 1: 5 columns"),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.services.importing.test_collections import load, offered, texts
 from tests.studies import append, small_study, write_gzip, write_jsonl, zipped
 from topkapi.app.db.models import Candidate, Document, Ranking, Study
@@ -344,7 +345,7 @@ def test_group_files_name_the_queries(tmp_path: Path, suffix: str, single: bool)
     assert names(found) == {"1": ["1-1", "1-2"], "2": ["2-1"]}
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("groups", "said"),
     [
         ("2\n", "The groups end before this line."),
@@ -362,7 +363,7 @@ def test_groups_that_do_not_fit_are_refused(tmp_path: Path, groups: str, said: s
 # titles
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "title"),
     [
         ("<title>Weeds</title>", "Weeds"),

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each_case
 from tests.services.importing.mistakes import MISTAKES, Mistake
 from tests.services.importing.test_collections import antique
 from tests.studies import small_study
@@ -21,7 +22,7 @@ def refusal_of(mistake: Mistake, folder: Path) -> StudyRefused:
     return refused.value
 
 
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
+@each_case("mistake", MISTAKES)
 def test_a_mistake_is_diagnosed_with_cause_place_and_remedy(
     mistake: Mistake, tmp_path: Path
 ) -> None:

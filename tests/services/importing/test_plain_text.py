@@ -1,11 +1,11 @@
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.cases import each_case
 from topkapi.app.services.importing.records.contents import plain_text
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "text"),
     [
         ("", ""),

@@ -5,6 +5,7 @@ import pytest
 from sqlalchemy import Engine, MetaData, select
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.services.importing.malformed import CASES, Case
 from tests.studies import append, query, small_study, write_jsonl
 from topkapi.app.db.engine import Sessions
@@ -27,7 +28,7 @@ def spoilt(case: Case, folder: Path) -> Path:
     return case.spoil(study) or study
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+@each_case("case", CASES)
 def test_a_fault_is_named_by_file_line_and_field(case: Case, tmp_path: Path) -> None:
     path = spoilt(case, tmp_path)
     with pytest.raises(StudyRefused) as refused, open_source(path) as source:

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from turbohtml import parse, tokenize
 
+from tests.cases import each_case
 from topkapi.app.services.pages import rendering
 from topkapi.app.services.pages.rendering import rendered_html
 
@@ -120,7 +121,7 @@ def test_scripts_without_spaces_are_marked_inside_words() -> None:
     assert marked("保持郁金香直立", "郁金香") == '保持<mark data-mark="1">郁金香</mark>直立'
 
 
-@pytest.mark.parametrize(
+@each_case(
     "html",
     [
         "<script>tulip</script>", "<style>tulip</style>", "<title>tulip</title>", "<!-- tulip -->",
@@ -174,7 +175,7 @@ def test_styles_stay_and_are_nothing_else() -> None:
     assert rendered_html(style, []) == style.replace("<w", r"\3c w")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "written"),
     [
         ('<iframe src="//x" width=3>a</iframe>', '<iframe width="3"></iframe>'),
@@ -199,7 +200,7 @@ def test_what_would_open_connections_is_turned_off(page: str, written: str) -> N
     assert rendered_html(page, []) == written
 
 
-@pytest.mark.parametrize(
+@each_case(
     "address",
     ["http://out", "//out", "\\\\out", "/\\out", " HtTp:out", "ht\ntp://out", "/\t/out",
      "mailto:a@b", "javascript:x", "data:text/html,x", "&#104;ttp://out"],
@@ -217,7 +218,7 @@ def test_outside_a_frame_links_lead_to_their_page_only() -> None:
     assert rendered_html(page, [], links=False) == page.replace("b/c.html", "javascript:")
 
 
-@pytest.mark.parametrize(
+@each_case(
     ("page", "doctype"),
     [
         ("<!doctype html><p>", "<!DOCTYPE html>"),
@@ -236,9 +237,7 @@ def test_a_page_keeps_its_mode(page: str, doctype: str) -> None:
     assert rendered_html(page, []).removesuffix("<p>") == doctype.removesuffix("<p>")
 
 
-@pytest.mark.parametrize(
-    "page", ["<style>a", "<textarea>a", "<title>a", "<svg><svg>", "<template>"]
-)
+@each_case("page", ["<style>a", "<textarea>a", "<title>a", "<svg><svg>", "<template>"])
 def test_what_follows_a_page_is_not_part_of_it(page: str) -> None:
     names = [token.tag for token in tokenize(rendered_html(page, []) + "<style>b</style>")]
     assert names[-3:] == ["style", None, "style"]
