@@ -130,6 +130,9 @@ class Walk:
         assert self.restart is not None
         self.context = self.restart()
         self.page = restored_page(self.context, self.work)
+        for other in self.context.pages:  # of many tabs, not all are loaded before they are shown
+            if other.url == "about:blank":
+                other.close()
 
     def lose_the_connection(self) -> None:
         seen(self.page)

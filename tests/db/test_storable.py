@@ -13,7 +13,7 @@ from topkapi.app.domain.text.storable import fits_integer, problem_with, storabl
 UNFIT = ["a\0b", "\0", "é\0", "a\ud800b", "\udfff"]
 
 
-@each_case("text", UNFIT)
+@pytest.mark.parametrize("text", UNFIT)
 def test_an_object_with_an_unfit_text_is_refused(session: Session, text: str) -> None:
     with pytest.raises(Unstorable, match=r"^name contains the character U\+"):
         make_user(session, name=text)
@@ -39,7 +39,7 @@ def test_integers_beyond_64_bits_are_refused(session: Session, number: int) -> N
         session.scalars(select(User).where(User.id == number)).all()
 
 
-@each_case("value", ["a\0b", ["\ud800"], {"\0": 1}, float("nan"), [float("inf")]])
+@pytest.mark.parametrize("value", ["a\0b", ["\ud800"], {"\0": 1}, float("nan"), [float("inf")]])
 def test_json_columns_refuse_the_same(session: Session, value: object) -> None:
     study = make_study(session)
     study.imported = {"name": value}

@@ -2,7 +2,6 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.cases import each_case
 from tests.factories import make_study, make_user, queries_of
 from topkapi.app.db.models import Assignment, AuditEvent, Study
 from topkapi.app.domain.assignment.rotation import RuleBroken
@@ -196,7 +195,7 @@ def test_a_csv_file_with_semicolons_and_another_order_is_read(
     assert len(made) == 1
 
 
-@each_case(
+@pytest.mark.parametrize(
     ("text", "line", "field", "message"),
     [
         ("query,tool\n", 1, "assessor", "first line must name"),

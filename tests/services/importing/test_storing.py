@@ -42,6 +42,7 @@ from topkapi.app.services.importing import (
 from topkapi.app.services.importing.records.contents import content_hash
 
 pytestmark = pytest.mark.both
+RANKED = ((1, "d1"), (2, "d0"), (3, "d2"), (4, "unknown"))
 
 
 def load(session: Session, path: Path) -> ImportReport:
@@ -290,6 +291,25 @@ def test_candidates_are_added_behind_the_others_while_nobody_is_assigned(
     append(folder / "candidates.jsonl", '{"query": "q0", "document": "d4"}\n')
     load(session, folder)
     assert [name for of, name, _ in offered(session) if of == "q0"] == ["d0", "d1", "d2", "d4"]
+
+
+def test_untitled_pages_and_cut_runs_are_no_change_when_imported_again(
+    session: Session, tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study", queries=1, documents=3)
+    (folder / "study.toml").write_text(STUDY + 'tools = ["pairs", "lists"]\n')
+    pages = [{"id": f"d{n}", "html": f"<title>Tulip {n}</title><p>{n}"} for n in range(3)]
+    write_jsonl(folder / "documents.jsonl", pages)
+    (folder / "rankings").mkdir()
+    for system in ("bm25", "other"):  # the fourth is unknown, and never shown
+        lines = (f"q0 Q0 {name} {rank} {9 - rank} {system}\n" for rank, name in RANKED)
+        (folder / "rankings" / f"{system}.run").write_text("".join(lines))
+    load(session, folder)
+    assert column(session, Document.title) == ["Tulip 0", "Tulip 1", "Tulip 2"]
+    assert {len(row.documents) for row in session.scalars(select(Ranking))} == {3}
+    make_assignment(session, query=session.scalars(select(Query)).one())
+    with pytest.raises(Unchanged):
+        load(session, folder)
 
 
 @pytest.mark.parametrize(
