@@ -60,6 +60,8 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--people", type=int, default=6)
     parser.add_argument("--pause", type=float, default=PAUSE, help="seconds between two answers")
+    parser.add_argument("--between", type=float, default=0.3, help="seconds between two faults")
+    parser.add_argument("--no-imports", action="store_true", help="only judge meanwhile")
     parser.add_argument("--kind", action="append", default=[], help="faults of this kind only")
     parser.add_argument("--database", choices=["sqlite", "postgresql"], action="append")
     parser.add_argument("--json", action="store_true", help="print one JSON object per database")
@@ -69,6 +71,8 @@ def main() -> None:
         chosen.seed,
         chosen.workers,
         chosen.people,
+        between=chosen.between,
+        imports=not chosen.no_imports,
         pause=chosen.pause,
         kinds=tuple(chosen.kind),
     )

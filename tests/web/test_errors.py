@@ -179,6 +179,17 @@ def test_a_request_is_logged_without_secrets(
     assert second["request_id"] != "no good\x7f"
 
 
+def test_static_files_are_logged_for_debugging_only(
+    client: httpx.Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG, "topkapi.requests")
+    client.get("/static/css/app.css")
+    client.get("/static/css/none.css")
+    found, missing = (each for each in caplog.records if each.name == "topkapi.requests")
+    assert (found.levelname, missing.levelname) == ("DEBUG", "INFO")
+    assert "/static/{path}" in JsonLines().format(found)
+
+
 @pytest.mark.parametrize("host", ["[", "[::1", "a b", "localhost:x", ""])
 def test_a_broken_host_header_is_no_fault(client: httpx.Client, host: str) -> None:
     for path in ("/sign-in", "/", "/nowhere", "/api/v1/me"):

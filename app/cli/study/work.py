@@ -227,14 +227,14 @@ def _table(slug: str, whole: Line, people: list[tuple[Any, Line]]) -> list[str]:
 
 
 def _progress_text(line: Line) -> str:
-    left = "unknown" if line.left is None else f"about {line.left}"
-    pace = "-" if line.seconds is None else f"{line.seconds:.1f} s"
+    pace = "" if line.seconds is None else f", {line.seconds:.1f} s each"
+    left = "" if line.left is None else f", about {line.left} left"
     again = "" if line.consistency is None else f", {line.consistency:.0%} of checks the same"
     ends = line.accuracy_interval
     right = f", {line.accuracy:.0%} right ({ends[0]:.0%} to {ends[1]:.0%})" if ends else ""
     return (
-        f"{line.sums.finished:>4} of {line.sums.assigned} finished, {line.sums.answered} answers, "
-        f"{pace} each, {left} left{again}{right}"
+        f"{line.sums.finished:>4} of {line.sums.assigned} finished, {line.sums.answered} answers"
+        f"{pace}{left}{again}{right}"
     )
 
 

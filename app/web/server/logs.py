@@ -17,6 +17,7 @@ from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
+from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from topkapi.app.web.common.errors import show_restarting, show_unexpected
@@ -24,6 +25,7 @@ from topkapi.app.web.server.counting import count_request
 
 _log = logging.getLogger("topkapi.requests")
 _encode = json.JSONEncoder(default=str, ensure_ascii=False).encode
+_STATIC = "/static/{path}"
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
@@ -126,14 +128,17 @@ class RequestLog:
                 raise  # the response has started: it can only be cut off
             await show_unexpected(request)(scope, receive, watched_send)
             return
-        _log.info("request", extra={"fields": _measured(request, status, started)})
+        fields = _measured(request, status, started)
+        routine = fields["path"] == _STATIC and status < 400
+        _log.log(logging.DEBUG if routine else logging.INFO, "request", extra={"fields": fields})
 
 
 def _measured(request: Request, status: int, started: float) -> dict[str, Any]:
     """Count the request for `/metrics`; return the fields of its line."""
     seconds = time.perf_counter() - started
     route = request.scope.get("route")
-    path = getattr(route, "path", None)
+    is_static = isinstance(request.scope.get("endpoint"), StaticFiles)
+    path = _STATIC if is_static else getattr(route, "path", None)
     count_request(request.method, path, status, seconds)
     user = getattr(request.state, "user", None)
     return {
