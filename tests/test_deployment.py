@@ -87,6 +87,9 @@ def test_the_settings_of_the_containers_exist(compose: dict[str, Any]) -> None:
 
     names = {f"TOPKAPI_{name.upper()}" for name in Settings.model_fields}
     for service in compose["services"].values():
+        inside = service.get("environment", {})
+        if "env_file" in service:  # .env has the port of this machine, not that of the container
+            assert (inside["TOPKAPI_HOST"], inside["TOPKAPI_PORT"]) == ("0.0.0.0", 8000)
         used = {name for name in service.get("environment", {}) if name.startswith("TOPKAPI_")}
         assert used <= names
 
