@@ -3,6 +3,7 @@
     python -m bench.machines alternative [--runs 2000]   false approvals of the test
     python -m bench.machines powered [--runs 2000]       coverage and length of intervals
     python -m bench.machines effects [--runs 2000]       power and false alarms of side and length
+    python -m bench.machines ranks [--runs 2000]         coverage and width of rank sets
     python -m bench.machines calibration [--runs 2000]   error of confidence and its interval
     python -m bench.machines judges [--runs 200]         coverage on the real judges of TREC DL23
     python -m bench.machines summaries                   the test on experts and models of SummEval
@@ -18,7 +19,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,7 +32,9 @@ from topkapi.analysis.machines import (
     calibration,
     length_effects,
     powered_mean,
+    powered_systems,
     side_effects,
+    win_shares,
 )
 from topkapi.analysis.machines.alternative import Alignment
 from topkapi.analysis.report.systems import run_values
@@ -315,6 +318,60 @@ def summary_lines(_runs: int) -> Iterator[dict[str, object]]:
             }
 
 
+STRENGTHS = (0.0, 0.0, 0.5, 1.0, 1.5)  # of systems; the first two are alike
+
+
+def compared(values: FloatArray) -> dict[str, list[tuple[str, str, int]]]:
+    """Return all comparisons of systems by their values (queries, systems), better above .3."""
+    pairs = list(combinations(range(values.shape[1]), 2))
+    return {
+        f"q{query}": [
+            (f"s{i}", f"s{j}", int(abs(row[i] - row[j]) > 0.3) * int(np.sign(row[i] - row[j])))
+            for i, j in pairs
+        ]
+        for query, row in enumerate(values)
+    }
+
+
+def rank_coverage(
+    correlation: float, labelled: int, runs: int, strengths: tuple[float, ...] = STRENGTHS
+) -> dict[str, float]:
+    """Return how often all rank sets hold the ranks, and how many ranks a system may have.
+
+    The machine has another opinion of the best system, and judges four times as many queries.
+    """
+    truth = [1 + sum(other > mine for other in strengths) for mine in strengths]
+    held, widths = np.zeros(2), np.zeros(2)
+    for run in range(runs):
+        rng = np.random.default_rng([11, labelled, run])
+        liked = rng.normal(size=(5 * labelled, len(strengths)))
+        other = rng.normal(size=liked.shape)
+        mixed = correlation * liked + np.sqrt(1 - correlation**2) * other + np.array(strengths)
+        mixed[:, -1] -= 1.0
+        people = win_shares(compared(liked[:labelled] + np.array(strengths)))
+        found = powered_systems(people, win_shares(compared(mixed)), drawn_at_random=True)
+        for way in (0, 1):
+            sets = {each.system: (each.ranks, each.people_ranks)[way] for each in found}
+            ends = [(*sets[f"s{i}"], rank) for i, rank in enumerate(truth)]
+            held[way] += all(first <= rank <= last for first, last, rank in ends)
+            widths[way] += np.mean([last - first + 1 for first, last, _ in ends])
+    return {
+        "correlation": correlation,
+        "labelled": labelled,
+        "held": round(held[0] / runs, 3),
+        "ranks": round(widths[0] / runs, 2),
+        "held_people_alone": round(held[1] / runs, 3),
+        "ranks_people_alone": round(widths[1] / runs, 2),
+    }
+
+
+def rank_lines(runs: int) -> Iterator[dict[str, float]]:
+    """Yield the coverage of rank sets; also with all systems alike, where any order is chance."""
+    for correlation, labelled in product((0.0, 0.7, 0.9), (10, 20, 50)):
+        yield rank_coverage(correlation, labelled, runs)
+    yield {"alike": 1} | rank_coverage(0.9, 20, runs, (0.0,) * 5)
+
+
 def calibration_lines(runs: int) -> Iterator[dict[str, float]]:
     """Yield the error of confidence that is too high by ``over`` in each reply, and coverage.
 
@@ -349,6 +406,7 @@ PARTS = {
     "powered": (powered_lines, 2000),
     "effects": (effect_lines, 2000),
     "judges": (judge_lines, 200),
+    "ranks": (rank_lines, 2000),
     "calibration": (calibration_lines, 2000),
     "summaries": (summary_lines, 1),
 }

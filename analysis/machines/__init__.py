@@ -29,6 +29,7 @@ from topkapi.analysis.machines.powered import (
     PoweredSystem,
     powered_mean,
     powered_systems,
+    win_shares,
 )
 
 __all__ = [
@@ -53,4 +54,5 @@ __all__ = [
     "powered_systems",
     "side_effects",
     "votes_as_scores",
+    "win_shares",
 ]

@@ -13,8 +13,10 @@ variance is that of the residuals, with the error of the slope and n - 2 degrees
 that of the machine's mean; the degrees of freedom of the sum are Satterthwaite's [Sat46]_.
 """
 
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -61,16 +63,31 @@ class PoweredMean:
     machine_only: int
 
 
+Ranks = tuple[int, int]
+
+
 @dataclass(frozen=True, slots=True)
 class PoweredSystem:
-    """The mean score of a system, and its mean difference from the baseline, if there is one."""
+    """A system beside others.
+
+    Attributes
+    ----------
+    mean, difference
+        Its mean score, and its mean difference from the baseline, if there is one.
+    ranks, people_ranks
+        First and last rank that it may have, with the machine and from people's queries alone. The
+        sets of all systems hold their ranks together, as [CSGR24]_ define them, in 95 % of studies.
+    """
 
     system: str
     mean: PoweredMean
     difference: PoweredMean | None
+    ranks: Ranks
+    people_ranks: Ranks
 
 
 QueryValues = Mapping[str, Mapping[str, float]]  # system -> query -> value
+Columns = tuple[FloatArray, FloatArray, FloatArray]  # people's, the machine's, and its other ones
 
 
 def powered_mean(
@@ -218,20 +235,76 @@ def powered_systems(
     if baseline is not None and baseline not in people:
         raise BadData(f"no system {baseline!r} to compare with: {', '.join(sorted(people))}")
     columns = {system: _columns(system, people, machine) for system in people}
-    found = []
+    ranks, found = _ranks(columns, drawn_at_random, level), []
     for system, mine in columns.items():
         mean = powered_mean(*mine, drawn_at_random=drawn_at_random, level=level)
         difference = None
         if baseline is not None and system != baseline:
             gaps = (one - two for one, two in zip(mine, columns[baseline], strict=True))
             difference = powered_mean(*gaps, drawn_at_random=drawn_at_random, level=level)
-        found.append(PoweredSystem(system, mean, difference))
+        found.append(PoweredSystem(system, mean, difference, *ranks[system]))
     return tuple(sorted(found, key=lambda each: (-each.mean.value, each.system)))
 
 
-def _columns(
-    system: str, people: QueryValues, machine: QueryValues
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _ranks(
+    columns: Mapping[str, Columns], drawn_at_random: bool, level: float
+) -> dict[str, tuple[Ranks, Ranks]]:
+    """Return rank sets from the differences of all pairs, whose intervals hold together.
+
+    Fewer queries than a sign test needs tell no two systems apart.
+    """
+    pairs = list(combinations(columns, 2))
+    left = (1 - level) / max(1, len(pairs))
+    known = {system: np.array([[1, 1], [len(columns)] * 2]) for system in columns}
+    for one, two in pairs:
+        gaps = (a - b for a, b in zip(columns[one], columns[two], strict=True))
+        gap = powered_mean(*gaps, drawn_at_random=drawn_at_random, level=1 - left)
+        if 2.0 ** (1 - gap.labelled) > left:
+            continue
+        low, high = np.array([[gap.low, gap.people_low], [gap.high, gap.people_high]])
+        known[one] += np.array([high < 0, -(low > 0).astype(int)])
+        known[two] += np.array([low > 0, -(high < 0).astype(int)])
+    return {
+        system: ((int(first[0]), int(last[0])), (int(first[1]), int(last[1])))
+        for system, (first, last) in known.items()
+    }
+
+
+def win_shares(answers: Mapping[str, Sequence[tuple[str, str, int]]]) -> QueryValues:
+    """Return the share of comparisons that each system won, by query; a tie is half of one.
+
+    Parameters
+    ----------
+    answers
+        Left system, right system, and 1, 0 or -1 for the left, by query. Several answers about
+        the same two are averaged.
+
+    Raises
+    ------
+    BadData
+        If two systems were not compared in a query: their values would depend on the choice.
+
+    Examples
+    --------
+    >>> win_shares({"q": [("a", "b", 1), ("b", "a", 0), ("a", "c", -1), ("b", "c", -1)]})
+    {'a': {'q': 0.375}, 'b': {'q': 0.125}, 'c': {'q': 1.0}}
+    """
+    systems = sorted({name for votes in answers.values() for vote in votes for name in vote[:2]})
+    found: dict[str, dict[str, float]] = {system: {} for system in systems}
+    for query, votes in answers.items():
+        shares: dict[tuple[str, str], list[float]] = defaultdict(list)
+        for one, two, answer in votes:
+            shares[one, two].append((1 + answer) / 2)
+            shares[two, one].append((1 - answer) / 2)
+        for system in systems:
+            mine = [shares[system, other] for other in systems if other != system]
+            if not all(mine):
+                raise BadData(f"{query}: {system} was not compared with every other system")
+            found[system][query] = float(np.mean([np.mean(each) for each in mine]))
+    return found
+
+
+def _columns(system: str, people: QueryValues, machine: QueryValues) -> Columns:
     """Return values of people's queries by people and machine, and the machine's other ones."""
     first = next(iter(people))
     judged = sorted(people[first])

@@ -1,8 +1,9 @@
 """Scores of systems' runs on people's labels, with intervals over queries and paired tests."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from topkapi.analysis.data.runs import Run, data_of_judgments, run_scores
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.experiments.significance import holm, randomisation_tests
 from topkapi.analysis.machines import powered_systems
-from topkapi.analysis.machines.powered import NOT_DRAWN
+from topkapi.analysis.machines.powered import NOT_DRAWN, QueryValues
 from topkapi.analysis.metrics import LOSSES, evaluate, usual_names
 from topkapi.analysis.report.schema import (
     Difference,
@@ -26,6 +27,7 @@ from topkapi.analysis.resampling import Resamples, resamples
 from topkapi.analysis.typing import FloatArray
 
 LEVEL = 0.05
+T = TypeVar("T")
 Labels = Mapping[str, Mapping[str, float]]  # query -> document -> label
 _OTHERS = {  # measures for the other ground truth; kappa-ndcg is ndcg of top-k labels
     "topk": ("ndcg", "letor4-ndcg", "err"),
@@ -92,10 +94,10 @@ def run_values(labels: Labels, run: Run, measures: Sequence[str], k: int) -> Run
 
 def powered_scores(
     machine: str,
-    runs: Mapping[str, Run],
-    people: Labels,
-    labels: Labels,
     measure: str,
+    people: Mapping[str, T],
+    judged: Mapping[str, T],
+    values: Callable[[Mapping[str, T]], QueryValues],
     *,
     drawn: Sequence[str] | None,
     baseline: str | None = None,
@@ -106,12 +108,12 @@ def powered_scores(
     ----------
     machine
         Name of the machine.
-    runs
-        Runs of the systems.
-    people, labels
-        Labels of people, and of the machine.
     measure
         Name of the measure.
+    people, judged
+        What people, and what the machine said about each query.
+    values
+        Function from this to values by system and query, such as ``score_runs``.
     drawn
         The queries that were drawn at random for people; None if none were.
     baseline
@@ -120,21 +122,24 @@ def powered_scores(
     try:
         if drawn is None:
             raise BadData(NOT_DRAWN)
-        judged = {query: people[query] for query in drawn if query in people}
-        both = judged.keys() & labels.keys()
+        few = {query: people[query] for query in drawn if query in people}
+        both = few.keys() & judged.keys()
         if len(both) < len(drawn):
             raise BadData(
                 f"people and the machine have judged {len(both)} of the {len(drawn)} queries that "
                 "were drawn for people; all of them are needed"
             )
-        values = [
-            {system: _by_query(known, run, measure) for system, run in runs.items()}
-            for known in (judged, labels)
-        ]
-        found = powered_systems(*values, drawn_at_random=True, baseline=baseline)
+        both_values = values(few), values(judged)
+        known = baseline if baseline in both_values[0] else None
+        found = powered_systems(*both_values, drawn_at_random=True, baseline=known)
     except BadData as error:
         return PoweredScores(machine, measure, (), str(error))
     return PoweredScores(machine, measure, found)
+
+
+def score_runs(labels: Labels, runs: Mapping[str, Run], measure: str) -> QueryValues:
+    """Return the values of runs by system and query."""
+    return {system: _by_query(labels, run, measure) for system, run in runs.items()}
 
 
 def _by_query(labels: Labels, run: Run, measure: str) -> dict[str, float]:

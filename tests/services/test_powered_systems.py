@@ -9,9 +9,11 @@ from httpx import Client
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.chat_endpoint import ChatEndpoint, serving_chat
 from tests.exporting import judge
 from tests.factories import make_user, queries_of, sign_in
-from tests.ranked import make_ranked_study
+from tests.ranked import Judge, give_lists, make_ranked_study
+from tests.services.test_machines import result_of, run
 from topkapi.analysis.data.exports import Label
 from topkapi.analysis.report.schema import PoweredScores
 from topkapi.app.db.engine import Sessions
@@ -19,8 +21,10 @@ from topkapi.app.db.models import Assignment, Query, Study
 from topkapi.app.domain.assignment.drawing import drawn
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.assignments.rotation import assign_rotation
+from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.machines.importing import import_grades
 from topkapi.app.services.results.systems import SystemReports
+from topkapi.app.services.results.systems.scoring import WON
 
 SLUG, QUERIES, OF_PEOPLE, PAGES = "powered", 20, 8, 6
 
@@ -81,6 +85,7 @@ def test_scores_of_few_queries_of_people_and_many_of_a_machine(
             assert mean.people_value == pytest.approx(alone[row.system])
             assert mean.low < mean.value < mean.high
             assert (row.difference is None) == (row.system == "system-0")
+            assert 1 <= row.ranks[0] <= row.ranks[1] <= 2
         admin = make_user(session, role=Role.ADMIN)
         session.commit()
     sign_in(app, client, admin)
@@ -97,6 +102,31 @@ def test_the_interval_is_refused_where_people_s_queries_were_not_drawn(sessions:
         assert f"judged {OF_PEOPLE} of the {OF_PEOPLE + 1} queries" in more.reason
         assert more.systems == ()
         session.rollback()
+
+
+def test_ranks_of_systems_from_few_comparisons_of_people_and_many_of_a_machine(
+    sessions: Sessions,
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_ranked_study(
+            session, slug=SLUG, queries=24, documents=PAGES, systems=3, people_queries=12
+        )
+        names = {query.external_id: query for query in queries_of(session, study)}
+        person = make_user(session)
+        for name in drawn(names, 12, SLUG):
+            work = give_lists(session, study, names[name], user=person)
+            Judge(session, work, LiveSessions()).to_the_end()
+    with serving_chat(ChatEndpoint()) as endpoint:
+        result_of(run(sessions, SLUG, endpoint, tools=["lists"], concurrency=1))
+    with sessions.write() as session:
+        (found,) = powered(session, 12)
+        assert (found.machine, found.measure, found.reason) == ("fake", WON, "")
+        assert [row.mean.machine_only for row in found.systems] == [12] * 3
+        ranks = {row.system: row.people_ranks for row in found.systems}
+        # The person goes by the first page, which is the same in two of the systems.
+        assert ranks == {"system-0": (3, 3), "system-1": (1, 2), "system-2": (1, 2)}
+        more = powered(session, 13)[0]
+        assert "judged 12 of the 13 queries" in more.reason
 
 
 def test_a_larger_draw_holds_every_smaller_one() -> None:

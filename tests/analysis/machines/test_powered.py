@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bench.machines import DATA, coverage, judge_coverage
+from bench.machines import DATA, STRENGTHS, coverage, judge_coverage, rank_coverage
 from tests.cases import each_case
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.machines import powered_mean, powered_systems
+from topkapi.analysis.machines import powered_mean, powered_systems, win_shares
 from topkapi.analysis.typing import FloatArray
 
 
@@ -145,3 +145,50 @@ def test_systems_are_compared_by_query() -> None:
         powered_systems(people, machine, drawn_at_random=True)
     with pytest.raises(BadData, match="no system 'x' to compare with: a, b, c"):
         powered_systems(people, machine, drawn_at_random=True, baseline="x")
+
+
+def test_rank_sets_are_those_of_all_pairs() -> None:
+    rng = np.random.default_rng(5)
+    machine = {f"s{i}": {f"q{q}": i / 4 + rng.random() for q in range(60)} for i in range(4)}
+    people = {
+        name: {f"q{q}": each[f"q{q}"] + 0.2 * rng.random() for q in range(12)}
+        for name, each in machine.items()
+    }
+    found = powered_systems(people, machine, drawn_at_random=True)
+    for row in found:
+        others = [each for each in machine if each != row.system]
+        gaps = [
+            powered_mean(
+                [people[row.system][f"q{q}"] - people[other][f"q{q}"] for q in range(12)],
+                [machine[row.system][f"q{q}"] - machine[other][f"q{q}"] for q in range(12)],
+                [machine[row.system][f"q{q}"] - machine[other][f"q{q}"] for q in range(12, 60)],
+                drawn_at_random=True,
+                level=1 - 0.05 / 6,
+            )
+            for other in others
+        ]
+        assert row.ranks == (1 + sum(g.high < 0 for g in gaps), 4 - sum(g.low > 0 for g in gaps))
+        alone = 1 + sum(g.people_high < 0 for g in gaps), 4 - sum(g.people_low > 0 for g in gaps)
+        assert row.people_ranks == alone
+    assert found[0].ranks[0] == 1
+    assert found[-1].ranks[1] == 4
+    assert len({row.ranks for row in found}) > 1
+
+
+@pytest.mark.parametrize("strengths", [STRENGTHS, (0.0,) * 5])
+def test_rank_sets_hold_all_ranks_together(strengths: tuple[float, ...]) -> None:
+    found = rank_coverage(0.9, 20, 40, strengths)
+    assert found["held"] >= 0.9
+    assert found["ranks"] <= found["ranks_people_alone"] + 0.05
+
+
+def test_few_queries_tell_no_systems_apart() -> None:
+    values = {name: {f"q{q}": float(name == "a") for q in range(30)} for name in "abc"}
+    few = {name: {f"q{q}": each[f"q{q}"] for q in range(6)} for name, each in values.items()}
+    rows = powered_systems(few, values, drawn_at_random=True)
+    assert {row.ranks for row in rows} == {(1, 3)}, "six equal signs have p = 2 / 2^6"
+
+
+def test_systems_that_were_not_all_compared_have_no_share() -> None:
+    with pytest.raises(BadData, match="q2: a was not compared with every other system"):
+        win_shares({"q1": [("a", "b", 1), ("b", "c", 1), ("a", "c", 1)], "q2": [("a", "b", 1)]})

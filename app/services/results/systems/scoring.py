@@ -1,17 +1,21 @@
 """Scores of a study's systems: uploaded runs, and the lists that the study came with."""
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import product
 from typing import Self
 
 import numpy as np
 from sqlalchemy.orm import Session
 
 from topkapi.analysis.agreement import Judgments
+from topkapi.analysis.data.exports import ListJudgment
 from topkapi.analysis.data.runs import Run, parse_run
 from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.experiments.folds import Truth
-from topkapi.analysis.machines import length_board
+from topkapi.analysis.machines import length_board, win_shares
 from topkapi.analysis.report.leaderboard import Ballots, leaderboard
 from topkapi.analysis.report.schema import (
     Leaderboard,
@@ -25,6 +29,7 @@ from topkapi.analysis.report.systems import (
     measures_of,
     powered_scores,
     run_values,
+    score_runs,
     system_scores,
 )
 from topkapi.app.db.queries.machines import machines_at_work
@@ -42,6 +47,8 @@ from topkapi.app.services.results.reports.machines import list_lengths
 from topkapi.app.services.results.systems.runs import run_text
 
 COMPATIBILITY = "compatibility:.95"
+WON = "won comparisons of lists"
+Answers = Mapping[str, Sequence[tuple[str, str, int]]]  # query -> left, right, sign
 RunKey = tuple[Truth, int, str]  # number of an uploaded run, or 0, and the system
 
 
@@ -57,6 +64,7 @@ class StudySystems:
     values: dict[RunKey, RunValues] = field(default_factory=dict)
     drawn: tuple[str, ...] | None = None  # queries for people, if they were drawn at random
     machines: Mapping[str, Mapping[Truth, Mapping[str, Labels]]] = field(default_factory=dict)
+    ballots: Mapping[str, Answers] = field(default_factory=dict)  # of machines; of people under ""
 
     @classmethod
     def of(
@@ -72,7 +80,7 @@ class StudySystems:
         known = stored or study_labels(source)
         truths: tuple[Truth, ...] = ("topk", "graded")
         labels = {truth: known[truth] for truth in truths if known[truth]}
-        depth = study.settings.k
+        depth, answers = study.settings.k, list(list_answers(source))
         longest = max(
             (max(found.values()) for found in labels.get("topk", {}).values()), default=depth
         )
@@ -81,9 +89,10 @@ class StudySystems:
             name=StudyName(study.name, study.slug),
             k={"topk": longest, "graded": depth},
             labels=labels,
-            leaderboard=_leaderboard(source),
+            leaderboard=_leaderboard(source, answers),
             drawn=_drawn(source),
             machines={} if stored else _machine_labels(source),  # few answers only
+            ballots={} if stored else _ballots(source, answers),
         )
 
     @classmethod
@@ -105,30 +114,24 @@ class StudySystems:
             truths=tuple(self.labels),
             scores=scores,
             leaderboard=self.leaderboard,
-            powered=None if chosen is None else self._powered(session, chosen, baseline),
+            powered=tuple(self._powered(session, chosen, baseline)) or None,
         )
 
     def _powered(
-        self, session: Session, truth: Truth, baseline: str | None
-    ) -> tuple[PoweredScores, ...] | None:
-        """Return scores with each machine's labels, by the main measure and by compatibility."""
-        known = {name: found[truth] for name, found in self.machines.items() if found[truth]}
-        if not known:
-            return None
-        runs = {key[2]: self._run(session, key) for key in self._keys(session, truth)}
-        return tuple(
-            powered_scores(
-                name,
-                runs,
-                self.labels[truth],
-                labels,
-                measure,
-                drawn=self.drawn,
-                baseline=baseline,
-            )
-            for name, labels in known.items()
-            for measure in (measures_of(truth, self.k[truth])[0], COMPATIBILITY)
-        )
+        self, session: Session, truth: Truth | None, baseline: str | None
+    ) -> Iterator[PoweredScores]:
+        """Yield scores with each machine's labels, and with its answers about lists."""
+        powered = partial(powered_scores, drawn=self.drawn, baseline=baseline)
+        labels = {} if truth is None else {name: of[truth] for name, of in self.machines.items()}
+        if truth is not None and any(labels.values()):
+            runs = {key[2]: self._run(session, key) for key in self._keys(session, truth)}
+            measures = (measures_of(truth, self.k[truth])[0], COMPATIBILITY)
+            for name, measure in product(filter(labels.get, labels), measures):
+                values = partial(score_runs, runs=runs, measure=measure)
+                yield powered(name, measure, self.labels[truth], labels[name], values)
+        for name, answers in self.ballots.items():
+            if name and answers:
+                yield powered(name, WON, self.ballots[""], answers, win_shares)
 
     def _truth(self, wanted: str | None) -> Truth | None:
         for truth in self.labels:
@@ -197,8 +200,25 @@ def _machine_labels(source: StudySource) -> dict[str, Mapping[Truth, Mapping[str
     }
 
 
-def _leaderboard(source: StudySource) -> Leaderboard | None:
-    answers = list(list_answers(source))
+def _ballots(source: StudySource, answers: Iterable[ListJudgment]) -> dict[str, Answers]:
+    """Return who preferred which system, of people together and of each machine."""
+    session, slug = source.session, source.study.slug
+    found: dict[str, Answers] = {"": _by_query(answers)}
+    for email, name in machines_at_work(session, source.study.id).items():
+        own = StudySource(session, slug, ExportOptions(assessor=email))
+        found[name] = _by_query(list_answers(own))
+    return found
+
+
+def _by_query(answers: Iterable[ListJudgment]) -> Answers:
+    found: dict[str, list[tuple[str, str, int]]] = defaultdict(list)
+    for each in answers:
+        sign = int(np.sign(ANSWERS[each.answer]))
+        found[each.query].append((each.left_system, each.right_system, sign))
+    return found
+
+
+def _leaderboard(source: StudySource, answers: Sequence[ListJudgment]) -> Leaderboard | None:
     if not answers:
         return None
     names = sorted({name for each in answers for name in (each.left_system, each.right_system)})
