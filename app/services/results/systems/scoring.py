@@ -47,7 +47,7 @@ from topkapi.app.services.results.reports.machines import list_lengths
 from topkapi.app.services.results.systems.runs import run_text
 
 COMPATIBILITY = "compatibility:.95"
-WON = "won comparisons of lists"
+WON = "Won comparisons of lists"
 Answers = Mapping[str, Sequence[tuple[str, str, int]]]  # query -> left, right, sign
 RunKey = tuple[Truth, int, str]  # number of an uploaded run, or 0, and the system
 
