@@ -6,12 +6,14 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from tests.chat_endpoint import ChatEndpoint, serving_chat, values_of
 from tests.documentation import DOCS, FENCE, Reader
 from tests.exporting import judge
 from topkapi.analysis.data import read_topk
 from topkapi.analysis.data.text_features import NAMES
 from topkapi.app.db.engine import make_engine, make_sessions
-from topkapi.app.db.models import Assignment
+from topkapi.app.db.models import Assignment, JudgmentRow
+from topkapi.app.domain.enums import Tool
 
 
 @pytest.fixture
@@ -25,10 +27,12 @@ def reader(
 
 
 def judge_everything() -> None:
-    """Finish every assignment in the database of the current folder."""
+    """Judge all pages in the database of the current folder that nobody has begun to judge."""
     engine = make_engine("sqlite:///topkapi.db")
     with make_sessions(engine).write.begin() as session:
-        for assignment in session.scalars(select(Assignment)):
+        begun = select(JudgmentRow.assignment_id)
+        pages = Assignment.id.not_in(begun), Assignment.tool != Tool.LISTS
+        for assignment in session.scalars(select(Assignment).where(*pages)):
             judge(session, assignment)
     engine.dispose()
 
@@ -63,6 +67,25 @@ def test_answers_of_language_models(reader: Reader, tmp_path: Path) -> None:
     reader.served = judge_everything
     assert reader.follow("answers.md") >= 6
     assert (tmp_path / "pairs.tsv").read_text().count("\n") > 4
+
+
+def test_a_machine_is_tested(
+    reader: Reader, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader.served = judge_everything
+    with serving_chat(ChatEndpoint(key="", model=grade)) as endpoint:
+        reader.instead = {"http://localhost:11434/v1": endpoint.address}
+        assert reader.follow("machine-tutorial.md") >= 12
+    (tool,) = reader.names["machines"]["tools"]
+    assert [row["kind"] for row in tool["agreement"]] == ["people", "people and machines"]
+    assert "not shown\n- It holds for this model" in capsys.readouterr().out
+    assert len((tmp_path / "calls.jsonl").read_text().splitlines()) == 6 * 16
+
+
+def grade(prompt: str) -> str:
+    """Grade a page by its length, or give the first of the probed letters."""
+    values = values_of(prompt)
+    return "A" if "alphabet" in prompt else values[len(prompt) % len(values)]
 
 
 def test_the_library_in_a_notebook(
