@@ -64,10 +64,15 @@ def backup(
     say(as_json, about, f"{sum(rows.values())} rows written to {path}{less}")
 
 
+def named_backups(folder: Path) -> list[Path]:
+    """Return the backups that `--keep` named, the newest last."""
+    named = re.compile(r"topkapi-\d{8}T\d{6}Z\.zip")
+    return sorted(each for each in folder.iterdir() if named.fullmatch(each.name))
+
+
 def _delete_old(folder: Path, keep: int) -> list[Path]:
     """Delete all but the newest ``keep`` backups that this command named; return them."""
-    named = re.compile(r"topkapi-\d{8}T\d{6}Z\.zip")
-    found = sorted(each for each in folder.iterdir() if named.fullmatch(each.name))
+    found = named_backups(folder)
     for each in found[:-keep]:
         each.unlink()
     return found[:-keep]

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from topkapi.app.cli.backup import named_backups
 from topkapi.app.cli.common import AsJson, ensure_migrated, say
+from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
@@ -23,10 +25,19 @@ def register(cli: typer.Typer) -> None:
 
 
 def restore(
-    path: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="Backup file to read.")],
+    path: Annotated[
+        Path, typer.Argument(exists=True, help="Backup to read, or the folder of backup --keep.")
+    ],
     as_json: AsJson = False,
 ) -> None:
-    """Fill an empty SQLite or PostgreSQL database from a backup of either."""
+    """Fill an empty SQLite or PostgreSQL database from a backup of either; of a folder, the
+    newest.
+    """
+    if path.is_dir():
+        found = named_backups(path)
+        if not found:
+            raise Refused(f"{path} has no backup that topkapi backup --keep has named")
+        path = found[-1]
     settings = Settings()
     ensure_migrated(settings, create=True)
     engine = make_engine(settings.database_url)

@@ -88,3 +88,8 @@ def test_of_backups_by_time_the_newest_are_kept(
     assert len(kept) == 5
     code, _, err = run_command(capsys, ["backup", str(folder / "mine.zip"), "--keep", "3"])
     assert (code, "name the folder" in err) == (1, True)
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", f"sqlite:///{tmp_path / 'drill.db'}")
+    code, out, _ = run_command(capsys, ["restore", str(folder)])
+    assert (code, out.endswith(f"{kept[4]}\n")) == (0, True)
+    code, _, err = run_command(capsys, ["restore", str(tmp_path)])
+    assert (code, "has no backup" in err) == (1, True)
