@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,25 +14,20 @@ import typer
 from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.cli.simulate import REPEATS, read_elections, show_progress
-from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.cli.simulate import read_elections
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.simulation.runs import Company
 
 if TYPE_CHECKING or RUNNING:
-    from topkapi.analysis.power import queries_to_tell_apart
-    from topkapi.app.services.simulation.pilots import Pilot, pilot_of
-    from topkapi.app.services.simulation.planning import (
+    from topkapi.app.services.simulation.pilots import pilot_of
+    from topkapi.app.services.simulation.plan_records import (
+        Pilot,
+        Planned,
         PlannedEffort,
-        PlannedWork,
-        cheapest,
-        efforts,
-        settings_of,
+        PlanOptions,
     )
-    from topkapi.app.services.simulation.sessions import Setting
-
-SECONDS = 20.0  # for a question, if nothing is known
+    from topkapi.app.services.simulation.planning import planned
 
 
 def register(cli: typer.Typer) -> None:
@@ -80,7 +78,7 @@ def plan(
     ] = None,
     seconds: Annotated[
         float | None,
-        typer.Option(min=0.1, help="Seconds per question.", show_default=f"{SECONDS:.0f}"),
+        typer.Option(min=0.1, help="Seconds per question.", show_default="20"),
     ] = None,
     goal: Annotated[
         float | None, typer.Option(min=0, max=1, help="kappa-NDCG that the lists should reach.")
@@ -111,63 +109,32 @@ def plan(
     A line for each budget of questions; intervals contain the mean over the lists of the study with
     95 %.
     """
-    if sorter not in SORTERS:
-        raise Refused(f"--sorter: {sorter!r} is not one of {', '.join(SORTERS)}")
-    if team > people:
-        raise Refused(f"--team: {team} people make a list together, and --people has {people}")
     if votes is not None and prior is not None:
         raise Refused("--votes: --prior needs simulated people")
-    known = _pilot(study)
-    work = PlannedWork(
-        queries or known.queries or 50, lists, people, seconds or known.seconds or SECONDS
-    )
-    size = n or known.documents or 50
-    base = Setting(
-        Plan(
-            order=tuple(range(size)),
-            k=k or known.k or 10,
-            sorter=sorter,
-            sorter_version=SORTERS[sorter].version,
-            pair_limit=REPEATS if SORTERS[sorter].sampled else 1,
-        ),
-        error=known.error or 0.1 if error is None else error,
-        ties=0,
-        runs=runs,
-        seed=seed,
-        errors=error_model,
-        votes=None if votes is None else read_elections(votes, n, False, team),
-        company=Company(team=team, ranker=prior),
-    )
-    settings = settings_of(base)
-    total, cost = sum(each.runs for each in settings), sum(each.work for each in settings)
-    with show_progress(total, cost) as on_runs:
-        found = list(efforts(settings, work, on_runs=on_runs, processes=processes))
-    needed = None
-    if difference is not None:
-        needed = queries_to_tell_apart(difference, deviation or known.deviation or 0.2)
-    planned = Planned(
-        work,
-        size,
-        base.plan.k,
-        base.error,
-        tuple(found),
-        None if goal is None else cheapest(found, goal),
-        needed,
-    )
-    say(as_json, asdict(planned), _text(planned, goal, difference))
+    try:
+        options = PlanOptions(
+            queries=queries, n=n, k=k, people=people, lists=lists, team=team, prior=prior,
+            sorter=sorter, error=error, error_model=error_model, seconds=seconds, goal=goal,
+            difference=difference, deviation=deviation, runs=runs, seed=seed,
+        )  # fmt: skip
+    except Invalid as refused:
+        raise Refused(f"--{refused.field}: {refused}") from None
+    elections = None if votes is None else read_elections(votes, n, False, team)
+    with show_progress(sorter) as on_runs:
+        found = planned(
+            options, _pilot(study), votes=elections, on_runs=on_runs, processes=processes
+        )
+    say(as_json, asdict(found), _text(found, goal, difference))
 
 
-@dataclass(frozen=True, slots=True)
-class Planned:
-    """The plan of a study; ``chosen`` is the smallest effort that reaches the goal."""
-
-    work: PlannedWork
-    documents: int
-    k: int
-    error: float
-    efforts: tuple[PlannedEffort, ...]
-    chosen: PlannedEffort | None
-    queries_to_tell_apart: int | None
+@contextmanager
+def show_progress(sorter: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Show a progress bar on a terminal for a sorter that takes long."""
+    if not sys.stderr.isatty() or not SORTERS[sorter].sampled:
+        yield None
+        return
+    with typer.progressbar(length=1000, label="Simulating", file=sys.stderr) as bar:
+        yield lambda done, total: bar.update(1000 * done // total - bar.pos)
 
 
 def _pilot(slug: str | None) -> Pilot:
@@ -177,27 +144,27 @@ def _pilot(slug: str | None) -> Pilot:
         return pilot_of(session, slug)
 
 
-def _text(planned: Planned, goal: float | None, difference: float | None) -> str:
-    work = planned.work
+def _text(found: Planned, goal: float | None, difference: float | None) -> str:
+    work = found.work
     people = "1 person" if work.people == 1 else f"{work.people} people"
     lines = [
-        f"{work.queries} queries of {planned.documents} documents, top {planned.k}, "
+        f"{work.queries} queries of {found.documents} documents, top {found.k}, "
         f"{work.lists * work.queries} lists, {people}, {work.seconds:.0f} s per question",
         table(
             ("per list", "questions", "hours", "each", "kappa-NDCG", "95 %", "overlap", "95 %"),
-            [_cells(each) for each in planned.efforts],
+            [_cells(each) for each in found.efforts],
         ),
     ]
-    if goal is not None and planned.chosen is None:
+    if goal is not None and found.chosen is None:
         lines.append(f"No line reaches {goal:g}: more people per list, or better trained ones.")
-    elif planned.chosen is not None:
+    elif found.chosen is not None:
         lines.append(
-            f"{planned.chosen.questions_per_list:g} questions per list reach {goal:g}: "
-            f"{planned.chosen.hours:g} hours, {planned.chosen.hours_per_person:g} each."
+            f"{found.chosen.questions_per_list:g} questions per list reach {goal:g}: "
+            f"{found.chosen.hours:g} hours, {found.chosen.hours_per_person:g} each."
         )
-    if planned.queries_to_tell_apart is not None:
+    if found.queries_to_tell_apart is not None:
         lines.append(
-            f"A difference of {difference:g} is found with {planned.queries_to_tell_apart} queries."
+            f"A difference of {difference:g} is found with {found.queries_to_tell_apart} queries."
         )
     return "\n".join(lines)
 

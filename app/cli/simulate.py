@@ -20,14 +20,13 @@ from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.simulation.runs import Company
+from topkapi.app.domain.simulation.runs import REPEATS, Company
 from topkapi.app.domain.simulation.votes import Vote, elections
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.report.sources import read_votes
     from topkapi.app.services.simulation.sessions import Setting, Summary, Votes, summarise
 
-REPEATS = 6  # how often a sampling sorter may ask a pair with independent errors
 FRONTIER_RATES = "0.05,0.1,0.2"
 
 

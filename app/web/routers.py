@@ -20,6 +20,7 @@ from topkapi.app.web.importing.api import router as importing_api
 from topkapi.app.web.importing.pages import router as importing_pages
 from topkapi.app.web.jobs.api import router as jobs_api
 from topkapi.app.web.jobs.pages import router as jobs_pages
+from topkapi.app.web.jobs.plan_pages import router as plan_pages
 from topkapi.app.web.judging.api import router as judging_api
 from topkapi.app.web.judging.history_pages import api_router as history_api
 from topkapi.app.web.judging.history_pages import router as history_pages
@@ -71,6 +72,7 @@ ROUTERS = (
     report_pages,
     query_pages,
     jobs_pages,
+    plan_pages,
     machines_pages,
     certificate_pages,
     jobs_api,

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         read_run,
         report,
     )
+    from topkapi.app.services.simulation.planning import plan
 
     __version__: str
 
@@ -28,6 +29,7 @@ __all__ = [
     "agreement",
     "consensus",
     "evaluate",
+    "plan",
     "read_pairs",
     "read_run",
     "report",
@@ -37,6 +39,10 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         return _version()
+    if name == "plan":  # it simulates the sessions of the program
+        from topkapi.app.services.simulation.planning import plan
+
+        return plan
     if name in __all__:
         from topkapi.analysis import library
 

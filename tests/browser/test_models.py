@@ -1,7 +1,7 @@
 """A researcher compares models in the background, leaves, and comes back to the result."""
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import Site
 from tests.browser.looks import assert_accessible, flaws, schemes, widths
@@ -11,6 +11,14 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.services.jobs.worker import Worker
 
 pytestmark = pytest.mark.browser
+
+
+def looks_right(page: Page) -> None:
+    """Check layout and accessibility at every width, in both schemes."""
+    for width in widths(page):
+        for scheme in schemes(page):
+            assert flaws(page) == [], (width, scheme)
+    assert_accessible(page)
 
 
 def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContext) -> None:
@@ -46,10 +54,7 @@ def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContex
     page.keyboard.press("Enter")
     expect(differences.get_by_role("columnheader")).to_have_text(["Query", "RankSVM", "Regression"])
     expect(page.get_by_text("clicks")).to_have_count(0)
-    for width in widths(page):
-        for scheme in schemes(page):
-            assert flaws(page) == [], (width, scheme)
-    assert_accessible(page)
+    looks_right(page)
     with page.expect_download() as download:
         page.get_by_role("link", name="Run of RankSVM").click()
     assert download.value.suggested_filename == f"{study.slug}.ranksvm.run.txt"
@@ -59,6 +64,21 @@ def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContex
     expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
     Worker(site.sessions).run(until_empty=True)
     expect(page.locator("#confidence")).to_be_visible()  # the page goes there by itself
+
+    page.get_by_role("link", name="Set up").click()
+    page.get_by_role("link", name="Plan", exact=True).click()
+    page.get_by_label("Pages per query").fill("five")
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_role("alert")).to_contain_text("Pages per query: 'five' is not a number.")
+    for name, text in {"Pages per query": "5", "k": "2", "Simulated sessions": "2"}.items():
+        page.get_by_label(name, exact=True).fill(text)
+    looks_right(page)
+    page.get_by_role("button", name="Simulate").click()
+    expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
+    Worker(site.sessions).run(until_empty=True)
+    expect(page.get_by_role("heading", name="4 queries of 5 pages, top 2")).to_be_visible()
+    expect(page.get_by_role("img", name="Expected quality of a list")).to_be_visible()
+    looks_right(page)
 
     page.goto(f"{site.server.url}/studies/{study.slug}/models")
     page.get_by_role("button", name="Compare").click()

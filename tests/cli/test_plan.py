@@ -54,7 +54,7 @@ def test_a_study_gives_its_size(
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        (["--team", "3"], "--team: 3 people make a list together, and --people has 1"),
+        (["--team", "3"], "--team: 3 people make a list together, of 1 in all."),
         (["--sorter", "bogo"], "--sorter: 'bogo' is not one of"),
         (["--votes", "v.tsv", "--prior", "0.5"], "--prior needs simulated people"),
     ],

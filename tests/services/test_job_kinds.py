@@ -1,6 +1,7 @@
 """What jobs compute: comparisons of models, and confidence."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,9 @@ from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.reports.cache import state_digest
 from topkapi.app.services.results.reports.service import make_report, stored_as_report
+from topkapi.app.services.simulation.pilots import pilot_of
+from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
+from topkapi.app.services.simulation.planning import planned
 
 
 def labelled_study(session: Session, *, slug: str = "tulips", queries: int = 4) -> Study:
@@ -159,3 +163,17 @@ def test_stored_confidence_gives_the_same_report_as_computing_it(sessions: Sessi
             wanted = make_report(source, pseudonyms=pseudonyms, confidence=True)
             found = make_report(source, pseudonyms=pseudonyms, confidence=stored)
             assert record_of(found) == record_of(wanted)
+
+
+def test_a_plan_is_made_from_what_the_study_says(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        labelled_study(session)
+    chosen = PlanOptions(people=2, sorter="heap", runs=20, difference=0.1)
+    job = run_job(sessions, "plan", stored_options(chosen))
+    assert job.state is JobState.DONE, job.message
+    found = json.loads(job.result or "")
+    with sessions.read() as session:
+        known = pilot_of(session, "tulips")
+    assert found == json.loads(json.dumps(asdict(planned(chosen, known, processes=1))))
+    assert (found["work"]["queries"], found["documents"], found["k"]) == (4, 8, 10)
+    assert found["error"] == known.error

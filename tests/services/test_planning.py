@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
+from topkapi.app.services.simulation.plan_records import PlannedWork
 from topkapi.app.services.simulation.planning import (
-    PlannedWork,
     cheapest,
     effort,
     efforts,

@@ -78,6 +78,8 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/report": RESEARCH,
     "GET /studies/{slug}/report.zip": RESEARCH,
     "GET /studies/{slug}/lists": RESEARCH,
+    "GET /studies/{slug}/plan": RESEARCH,
+    "POST /studies/{slug}/plan": RESEARCH,
     "GET /studies/{slug}/models": RESEARCH,
     "POST /studies/{slug}/models": RESEARCH,
     "GET /studies/{slug}/machines": ADMINS,

@@ -24,6 +24,7 @@ from topkapi.app.domain.simulation.votes import Session
 
 T = TypeVar("T")
 
+REPEATS = 6  # how often a sampling sorter may ask a pair with independent errors
 SESSIONS = 10  # that count, of each person with finished queries
 RATES_VARY = 0.2  # standard deviation of the log error rates of people with finished queries
 

@@ -54,10 +54,31 @@ def run_judge(job: RunningJob) -> Json:
     return judge.run(job, Settings().key_of_model())
 
 
+def run_plan(job: RunningJob) -> Json:
+    """Plan a study from what this one says, as `topkapi plan --study` does."""
+    from dataclasses import asdict
+
+    from topkapi.app.services.simulation.pilots import pilot_of
+    from topkapi.app.services.simulation.plan_records import PlanOptions
+    from topkapi.app.services.simulation.planning import planned
+
+    job.progress(0.0, "reading the study")
+    with job.sessions.read() as session:
+        known = pilot_of(session, job.study)
+    found = planned(
+        PlanOptions(**job.parameters),
+        known,
+        on_runs=lambda done, total: job.progress(done / total, f"{done} of {total} sessions"),
+        processes=job.processes,
+    )
+    return asdict(found)
+
+
 KINDS: Mapping[str, Callable[[RunningJob], Json]] = {
     "models": run_models,
     "confidence": run_confidence,
     "report": run_report,
     "labels": run_labels,
     "judge": run_judge,
+    "plan": run_plan,
 }

@@ -1,6 +1,5 @@
 """What a finished study or a pilot says about the next one."""
 
-from dataclasses import dataclass
 from itertools import islice
 from statistics import fmean, median
 
@@ -13,22 +12,11 @@ from topkapi.app.services.progress import study_progress
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
 from topkapi.app.services.results.systems import SystemReports
+from topkapi.app.services.simulation.plan_records import Pilot
 from topkapi.app.services.studies.lifecycle import required_study
 
 _NORMAL = 1.96
 _SESSIONS = 50  # for the error rate: a session may take a second
-
-
-@dataclass(frozen=True, slots=True)
-class Pilot:
-    """Size of a study, seconds per answer, error rate, and spread of its systems' differences."""
-
-    queries: int | None = None
-    documents: int | None = None
-    k: int | None = None
-    seconds: float | None = None
-    error: float | None = None
-    deviation: float | None = None
 
 
 def pilot_of(session: Session, slug: str) -> Pilot:

@@ -1,43 +1,116 @@
 """What a study will cost and how good its lists will be, from simulated sessions."""
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
+from topkapi.analysis.power import queries_to_tell_apart
+from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.services.simulation.sessions import Setting, Summary, summarise
+from topkapi.app.domain.simulation.runs import REPEATS, Company
+from topkapi.app.services.simulation.plan_records import (
+    Pilot,
+    Planned,
+    PlannedEffort,
+    PlannedWork,
+    PlanOptions,
+)
+from topkapi.app.services.simulation.sessions import Setting, Summary, Votes, summarise
 
 BUDGETS = (0.25, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # fractions of the heap's expected questions
+SECONDS = 20.0  # for a question, if nothing is known
 _NORMAL = 1.96  # 95 % of a normal distribution lie within so many standard deviations
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedWork:
-    """A planned study: its queries, lists per query, people, and seconds per question."""
+def plan(*, processes: int | None = None, **options: Any) -> Planned:
+    """Plan a study: questions, hours and expected quality of its lists, by simulation.
 
-    queries: int
-    lists: int
-    people: int
-    seconds: float
+    Parameters
+    ----------
+    processes
+        Number of parallel processes; all cores if None.
+    options
+        Those of the command `topkapi plan`, with underscores: ``queries``, ``n``, ``k``,
+        ``people``, ``lists``, ``team``, ``prior``, ``sorter``, ``error``, ``error_model``,
+        ``seconds``, ``goal``, ``difference``, ``deviation``, ``runs``, ``seed``.
 
+    Returns
+    -------
+    Planned
+        ``efforts`` has a record for each budget of questions.
 
-@dataclass(frozen=True, slots=True)
-class PlannedEffort:
-    """Cost and quality of one way to run the study.
-
-    The intervals contain the mean over the lists of the study with 95 %; ``stated`` is what the
-    sorter will say about it.
+    Examples
+    --------
+    >>> found = plan(queries=30, n=20, k=5, people=3, sorter="heap", runs=40, processes=1)
+    >>> found.efforts[0].questions, found.efforts[0].hours_per_person
+    (1246, 2.3)
+    >>> plan(sorter="heap", runs=2, difference=0.05, deviation=0.2).queries_to_tell_apart
+    128
     """
+    return planned(PlanOptions(**options), processes=processes)
 
-    questions_per_list: float
-    questions: int
-    hours: float
-    hours_per_person: float
-    kappa_ndcg: float
-    kappa_ndcg_interval: tuple[float, float]
-    overlap: float
-    overlap_interval: tuple[float, float]
-    stated: float | None
+
+def planned(
+    options: PlanOptions,
+    known: Pilot | None = None,
+    *,
+    votes: Votes | None = None,
+    on_runs: Callable[[int, int], None] | None = None,
+    processes: int | None = None,
+) -> Planned:
+    """Return the plan; ``known`` is used where the options say nothing.
+
+    ``votes`` answer instead of simulated people. ``on_runs`` is called with the number of runs that
+    are done, and of all.
+    """
+    known = known or Pilot()
+    work = PlannedWork(
+        options.queries or known.queries or 50,
+        options.lists,
+        options.people,
+        options.seconds or known.seconds or SECONDS,
+    )
+    size, sorter = options.n or known.documents or 50, SORTERS[options.sorter]
+    base = Setting(
+        Plan(
+            order=tuple(range(size)),
+            k=options.k or known.k or 10,
+            sorter=options.sorter,
+            sorter_version=sorter.version,
+            pair_limit=REPEATS if sorter.sampled else 1,
+        ),
+        error=known.error or 0.1 if options.error is None else options.error,
+        ties=0,
+        runs=options.runs,
+        seed=options.seed,
+        errors=Errors(options.error_model),
+        votes=votes,
+        company=Company(team=options.team, ranker=options.prior),
+    )
+    settings = settings_of(base)
+    total, done = sum(each.runs for each in settings), 0
+
+    def count(runs: int) -> None:
+        nonlocal done
+        done += runs
+        if on_runs is not None:
+            on_runs(done, total)
+
+    found = tuple(efforts(settings, work, on_runs=count, processes=processes))
+    deviation = options.deviation or known.deviation or 0.2
+    return Planned(
+        work,
+        size,
+        base.plan.k,
+        base.error,
+        found,
+        None if options.goal is None else cheapest(found, options.goal),
+        None
+        if options.difference is None
+        else queries_to_tell_apart(options.difference, deviation),
+    )
 
 
 def settings_of(base: Setting) -> list[Setting]:

@@ -20,6 +20,7 @@ from topkapi.app.services.jobs.model_choice import (
     job_parameters,
     model_offer,
 )
+from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
 from topkapi.app.web.access.deps import ApiResearcher, RowId, SessionDep, StudyDep
 from topkapi.app.web.common.received import Body
 
@@ -28,15 +29,16 @@ Name = Annotated[str, Field(max_length=300)]
 
 
 class JobIn(Body):
-    """What to compute; all fields but `kind` are for comparisons of models."""
+    """What to compute: `plan` has the options of a plan, the other fields are for `models`."""
 
-    kind: Literal["models", "confidence", "report", "labels"]
+    kind: Literal["models", "confidence", "report", "labels", "plan"]
     truth: Annotated[str, Field(max_length=20, description="`topk` or `graded`.")] = "topk"
     models: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=lambda: [*USUAL])
     features: Annotated[
         list[Name] | None, Field(max_length=5000, description="All of them if null.")
     ] = None
     consensus: Annotated[str, Field(max_length=20)] = CONSENSUS[0]
+    plan: PlanOptions = Field(default_factory=PlanOptions)
 
 
 class JobOut(BaseModel):
@@ -82,7 +84,7 @@ def get_api_jobs(
 @router.post("", status_code=201)
 def post_api_jobs(session: SessionDep, user: ApiResearcher, study: StudyDep, body: JobIn) -> JobOut:
     """Start a job; return the one that waits or runs already if it is the same."""
-    parameters = _parameters(session, study, body) if body.kind == "models" else {}
+    parameters = _parameters(session, study, body)
     job = store.queue_job(session, study, body.kind, parameters, actor_id=user.id)
     return JobOut(**JobOut.facts(job))
 
@@ -107,6 +109,8 @@ def post_api_stop_job(
 
 
 def _parameters(session: Session, study: Study, body: JobIn) -> Json:
+    if body.kind != "models":
+        return stored_options(body.plan) if body.kind == "plan" else {}
     offer = model_offer(session, study.id)
     features = offer.features if body.features is None else body.features
     choice = ModelChoice(body.truth, tuple(body.models), tuple(features), body.consensus)

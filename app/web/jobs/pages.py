@@ -28,13 +28,14 @@ from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.api import Name
 from topkapi.app.web.jobs.comparison_views import ComparisonView, NumberedQuery, comparison_view
+from topkapi.app.web.jobs.plan_views import planned_view
 from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
 from topkapi.app.web.studies.pages import study_head
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Model = Annotated[str, Path(max_length=50)]
 _MOST_JOBS = 20
-_TABS = {"models": "models", "labels": "systems", "judge": "machines"}
+_TABS = {"models": "models", "labels": "systems", "judge": "machines", "plan": "plan"}
 
 
 @router.get("/models")
@@ -109,9 +110,14 @@ def get_job(
         head=study_head(session, study, user, _TABS.get(job.kind, "report")),
         job=JobView.of(job),
         comparison=_comparison(session, study, job, baseline),
+        plan=planned_view(job),
     )
     response = render(request, "jobs/job.html", view, fragment="jobs/_job.html")
-    if job.kind != "models" and job.state is JobState.DONE and htmx.wants_fragment(request):
+    if (
+        job.kind not in ("models", "plan")
+        and job.state is JobState.DONE
+        and htmx.wants_fragment(request)
+    ):
         return htmx.redirect(response, _result_url(request, study.slug, job.kind))
     return response
 

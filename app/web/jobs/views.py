@@ -11,6 +11,7 @@ from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.comparison_views import TRUTHS, ComparisonView
+from topkapi.app.web.jobs.plan_views import PlannedView
 from topkapi.app.web.studies.views import StudyHead
 
 KINDS = {
@@ -19,6 +20,7 @@ KINDS = {
     "report": "Report",
     "labels": "Labels for the scores of systems",
     "judge": "Machine assessor",
+    "plan": "Plan of the next study",
 }
 
 
@@ -83,3 +85,4 @@ class JobPageView:
     head: StudyHead
     job: JobView
     comparison: ComparisonView | None
+    plan: PlannedView | None
