@@ -14,23 +14,18 @@ def insertion_questions(items: int, k: int) -> int:
 def inserted(ranking: Ranking, items: Sequence[ItemId], k: int) -> Sorter:
     """Insert ``items`` into the classes of a finished list of the best ``k``.
 
-    An item is first compared with the last class if the list is full, and else with a middle one.
+    Once the list is full, an item is first compared with the last class.
     """
     classes = list(ranking)
     for item in items:
         while classes and sum(map(len, classes[:-1])) >= k:
             classes.pop()
-        low, high = 0, len(classes)
-        middle = high - 1 if sum(map(len, classes)) >= k else high // 2
-        while low < high:
-            answer = yield item, classes[middle][0]
-            if answer is Preference.TIE:
-                classes[middle] += (item,)
-                break
-            low, high = (low, middle) if answer is Preference.FIRST else (middle + 1, high)
-            middle = (low + high) // 2
-        else:
-            classes.insert(low, (item,))
+        lasts = [each[-1] for each in classes]  # neighbours of a tied item, which is grouped later
+        is_full = sum(map(len, classes)) >= k
+        if is_full and (yield item, lasts.pop()) is not Preference.FIRST:
+            continue
+        index = yield from _binary_search(lasts, item)
+        classes.insert(index, (item,))
     return tuple(classes)
 
 
