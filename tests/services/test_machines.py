@@ -9,6 +9,7 @@ from sqlalchemy import select, update
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
 
+from tests.cases import each_case
 from tests.chat_endpoint import ChatEndpoint, Fault, completion, honest, serving_chat
 from tests.ranked import make_ranked_study
 from topkapi.app.db.base import Base
@@ -179,7 +180,7 @@ def test_a_strange_number_of_tokens_ends_no_run(sessions: Sessions, told: object
     assert (result["without_answer"], result["tokens_in"] >= 100) == (0, True)
 
 
-@pytest.mark.parametrize(
+@each_case(
     "address", ["", "host/v1", "ftp://host", "https://me:sk-1@host/v1", "https://host/v1?key=sk-1"]
 )
 def test_an_address_that_could_hold_a_key_is_refused(address: str) -> None:

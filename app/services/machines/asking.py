@@ -6,6 +6,7 @@ from functools import partial
 from hashlib import blake2b
 from typing import Any
 
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import AskingGrade, GradePlan
 from topkapi.app.domain.lists.session import AskingLists, ListAnswer
 from topkapi.app.domain.machines import prompts
@@ -25,6 +26,11 @@ LIST_ANSWERS: Mapping[str, ListAnswer] = {
     answer.replace("left", "A").replace("right", "B").replace("_", " "): answer
     for answer in ListAnswer
 }
+_FILLED: Mapping[Tool, Callable[..., Prompt]] = {
+    Tool.PAIRS: prompts.pairs_prompt,
+    Tool.GRADES: prompts.grades_prompt,
+    Tool.LISTS: prompts.lists_prompt,
+}
 Ask = Callable[[ModelQuestion], str | None]
 
 
@@ -39,6 +45,17 @@ class Manner:
     round: int = 0  # how often questions without an answer were put before
 
 
+@dataclass(frozen=True, slots=True)
+class _Posed:
+    """The open question: answers of the log by their names in a prompt, and what is shown."""
+
+    answers: Mapping[str, str]
+    tie: str | None
+    sides: Sequence[Any]
+    filled: Callable[..., Prompt]  # of the sides, how to reply, and the space for pages
+    names: Mapping[str, str]
+
+
 def answer_of(
     state: AssignmentState,
     pages: Mapping[int, Page],
@@ -50,96 +67,61 @@ def answer_of(
     """Return the model's answer to the open question; None if no reply could be read."""
     query = state.query
     need = Need(guidelines, query.text, query.description, query.narrative)
-    question = state.state
-    if isinstance(question, AskingGrade):
-        return _graded(state, pages[question.document], need, prompt, manner, ask)
-    if isinstance(question, AskingLists):
-        sides = tuple(
-            [pages[number] for number in each.documents] for each in (question.left, question.right)
-        )
-        filled = partial(prompts.lists_prompt, prompt.text, need)
-        answer = _compared(state, prompt, manner, ask, tuple(LIST_ANSWERS), "same", filled, sides)
-        if answer is None:
-            return None
-        names = question.left.system, question.right.system
-        return SubmittedAnswer(LIST_ANSWERS[answer].value, left=names[0], right=names[1])
-    assert isinstance(question, Asking)
-    allowed = Plan.from_json(state.plan).answers
-    values = tuple(name for name, answer in PAIR_ANSWERS.items() if answer in allowed)
-    left, right = question.shown
-    filled = partial(prompts.pairs_prompt, prompt.text, need)
-    tie = "tie" if "tie" in values else None
-    answer = _compared(state, prompt, manner, ask, values, tie, filled, (pages[left], pages[right]))
-    if answer is None:
-        return None
-    names = state.documents[left].name, state.documents[right].name
-    return SubmittedAnswer(PAIR_ANSWERS[answer].value, left=names[0], right=names[1])
-
-
-def _graded(
-    state: AssignmentState, page: Page, need: Need, prompt: UsedPrompt, manner: Manner, ask: Ask
-) -> SubmittedAnswer | None:
-    grades = GradePlan.from_json(state.plan).grades
-    sentence = asked_for(manner.form, grades)
-    filled = prompts.grades_prompt(prompt.text, need, page, grades, sentence, manner.most_chars)
-    answer = ask(_asked(state, prompt, manner, filled, sentence, grades))
-    if answer is None:
-        return None
-    (document,) = state.state.shown
-    return SubmittedAnswer(answer, document=state.documents[document].name)
-
-
-def _compared(
-    state: AssignmentState,
-    prompt: UsedPrompt,
-    manner: Manner,
-    ask: Ask,
-    values: tuple[str, ...],
-    tie: str | None,
-    filled: Callable[[Any, Any, str, int], Prompt],
-    sides: Sequence[Any],
-) -> str | None:
+    posed = _posed(state, pages, partial(_FILLED[state.tool], prompt.text, need))
+    values = tuple(posed.answers)
     sentence = asked_for(manner.form, values)
 
     def told(swapped: bool, repeat: int) -> str | None:
-        left, right = reversed(sides) if swapped else sides
-        text = filled(left, right, sentence, manner.most_chars)
+        sides = reversed(posed.sides) if swapped else posed.sides
+        filled = posed.filled(*sides, reply=sentence, most_chars=manner.most_chars)
         return ask(
-            _asked(state, prompt, manner, text, sentence, values, swapped=swapped, repeat=repeat)
+            ModelQuestion(
+                assignment_id=state.assignment_id,
+                position=state.position,
+                prompt_number=prompt.number,
+                prompt=filled.text,
+                sentence=sentence,
+                values=values,
+                was_cut=filled.was_cut,
+                swapped=swapped,
+                repeat=2 * manner.round + repeat,
+            )
         )
 
-    return decide(
+    orders = manner.orders if len(posed.sides) == 2 else Orders.ONE
+    answer = decide(
         told,
         mirrored(values),
-        tie=tie,
-        orders=manner.orders,
+        tie=posed.tie,
+        orders=orders,
         contradiction=manner.contradiction,
-        swap_first=manner.orders is Orders.BOTH and _drawn(state),
+        swap_first=orders is Orders.BOTH and _drawn(state),
     )
+    return None if answer is None else SubmittedAnswer(posed.answers[answer], **posed.names)
 
 
-def _asked(
-    state: AssignmentState,
-    prompt: UsedPrompt,
-    manner: Manner,
-    filled: Prompt,
-    sentence: str,
-    values: tuple[str, ...],
-    *,
-    swapped: bool = False,
-    repeat: int = 0,
-) -> ModelQuestion:
-    return ModelQuestion(
-        assignment_id=state.assignment_id,
-        position=state.position,
-        prompt_number=prompt.number,
-        prompt=filled.text,
-        sentence=sentence,
-        values=values,
-        was_cut=filled.was_cut,
-        swapped=swapped,
-        repeat=2 * manner.round + repeat,
-    )
+def _posed(
+    state: AssignmentState, pages: Mapping[int, Page], filled: Callable[..., Prompt]
+) -> _Posed:
+    question = state.state
+    if isinstance(question, AskingGrade):
+        grades = GradePlan.from_json(state.plan).grades
+        names = {"document": state.documents[question.document].name}
+        answers: Mapping[str, str] = {grade: grade for grade in grades}
+        filled = partial(filled, grades=grades)
+        return _Posed(answers, None, [pages[question.document]], filled, names)
+    if isinstance(question, AskingLists):
+        lists = question.left, question.right
+        names = {"left": question.left.system, "right": question.right.system}
+        shown = [[pages[number] for number in each.documents] for each in lists]
+        return _Posed(LIST_ANSWERS, "same", shown, filled, names)
+    assert isinstance(question, Asking)
+    allowed = Plan.from_json(state.plan).answers
+    answers = {name: answer for name, answer in PAIR_ANSWERS.items() if answer in allowed}
+    left, right = question.shown
+    names = {"left": state.documents[left].name, "right": state.documents[right].name}
+    tie = "tie" if "tie" in answers else None
+    return _Posed(answers, tie, [pages[left], pages[right]], filled, names)
 
 
 def _drawn(state: AssignmentState) -> bool:
