@@ -55,7 +55,10 @@ def learn_errors(
     done: set[int] = set()
     for assignment_id, user_id in missing:
         if assignment_id not in done and not is_closed():
-            done |= _learn(sessions, assignment_id, user_id)
+            try:
+                done |= _learn(sessions, assignment_id, user_id)
+            except Exception:  # one query must not keep the others from being learned
+                _log.exception("the errors in assignment %s were not learned", assignment_id)
 
 
 def _learn(sessions: Sessions, assignment_id: int, user_id: int) -> set[int]:
@@ -92,19 +95,17 @@ class StudyLearner:
 
     def _submit(self, study_id: int, session: Session) -> None:  # noqa: ARG002 (of the event)
         with self._lock:
-            if study_id not in self._waiting:
+            if study_id not in self._waiting and not self._closed.is_set():
                 self._waiting.add(study_id)
                 self._pool.submit(self._run, study_id)
 
     def _run(self, study_id: int) -> None:
         with self._lock:
             self._waiting.discard(study_id)
-        try:
-            learn_errors(self._sessions, study_id, self._closed.is_set)
-        except Exception:
-            _log.exception("the errors of study %s were not learned", study_id)
+        learn_errors(self._sessions, study_id, self._closed.is_set)
 
     def close(self) -> None:
         """Stop after the query that is computed now."""
-        self._closed.set()
+        with self._lock:
+            self._closed.set()
         self._pool.shutdown(cancel_futures=True)
