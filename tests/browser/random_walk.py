@@ -200,6 +200,8 @@ def restored_page(context: BrowserContext, work: AssignedWork) -> Page:
         for page in context.pages:
             if page.url == work.url:
                 return page
+            if page.url == ":":  # a restored tab that is not loaded before it is shown
+                page.bring_to_front()
         context.pages[0].wait_for_timeout(50)
     raise AssertionError(f"the browser restored {[page.url for page in context.pages]}")
 
