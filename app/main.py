@@ -70,8 +70,8 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=_lifespan,
     )
     _set_state(app, settings)
-    app.router.routes.extend(_routes())
     app.mount("/static", Static(directory=asset_dir("static")), name="static")
+    app.router.routes.extend(_routes())
     add_error_handlers(app)
     stored_pages.add_link_errors(app)
     describe(app)
