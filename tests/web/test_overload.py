@@ -80,7 +80,7 @@ def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_between_the_requests_of_one_sender_the_slot_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Somebody with many requests at once uses a third of a slot's time; alone, all of it."""
+    """Somebody with very many requests at once uses a third of a slot's time."""
     monkeypatch.setattr(slots, "LONGEST_REST", 60.0)
     ends: list[float] = []
 
@@ -91,11 +91,11 @@ def test_between_the_requests_of_one_sender_the_slot_rests(monkeypatch: pytest.M
 
     async def run() -> int:
         lane = Lane(1, longest_queue=500)
-        await asyncio.gather(*(work(lane, "flood") for _ in range(4)))
+        await asyncio.gather(*(work(lane, "flood") for _ in range(12)))
         return lane.limiter.borrowed_tokens
 
     assert in_thread(asyncio.run, run()) == 0
-    assert ends[-1] - ends[0] >= 3 * (0.02 + 2 * 0.02)
+    assert ends[3] - ends[0] >= 3 * (0.02 + 2 * 0.02)
 
 
 def test_two_queues_share_the_longest_wait(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from topkapi.app.web.common.errors import Busy
 QUEUE_SECONDS = 3.5  # including the wait for a database lock, no request waits more than 5
 MOST_OF_ONE_KEY = 50  # requests in the queue of one person or address
 REFUSAL_SECONDS = 2.0  # before one more is refused: at once, it would be sent again at once
+MOST_OF_A_BROWSER = 8  # requests that wait at once; browsers open six connections
 REST = 2.0  # times as long as a request took, a key with more requests leaves its slot unused
 LONGEST_REST = 0.25
 
@@ -26,8 +27,8 @@ class Lane:
     """A number of slots, and a bounded queue of requests that wait for one.
 
     Requests with the same key, such as those of one person, take at most ``per_key`` places, slots
-    and queue together; the rest wait for each other, and between them is a rest, because threads
-    share one interpreter. So nobody delays others by many requests.
+    and queue together; the others wait for each other, and where there are many, the slot rests
+    between them, because threads share one interpreter. So nobody delays others by many requests.
     """
 
     def __init__(
@@ -62,7 +63,7 @@ class Lane:
             self._release(slot, min(self._rest * (time.monotonic() - began), LONGEST_REST))
 
     def _release(self, slot: object, rest: float) -> None:
-        if rest and self.limiter.statistics().tasks_waiting:
+        if rest and self.limiter.statistics().tasks_waiting > MOST_OF_A_BROWSER:
             asyncio.get_running_loop().call_later(rest, self._release, slot, 0.0)
         else:
             self.limiter.release_on_behalf_of(slot)
