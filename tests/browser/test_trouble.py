@@ -18,6 +18,7 @@ from tests.browser.assigned_work import (
     read_of,
     ready,
     saved,
+    seen,
 )
 from tests.live import FORKER, free_port, serving
 from topkapi.app.db.base import now
@@ -289,6 +290,7 @@ def test_a_page_whose_file_is_missing_says_so(
     page.route("**/pages/**", lambda route: route.continue_(url=route.request.url + "-gone"))
     page.goto(assigned.url)
     expect(frame_of(page, "left").get_by_text("This page is missing")).to_be_visible()
+    seen(page)
     page.get_by_role("button", name="Cannot judge left").click()
     answered(page, 1)
     saved(page)
