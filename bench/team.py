@@ -2,7 +2,9 @@
 
 Usage: python -m bench.team [--people 8] [--think 2] [--budget 143] [--database sqlite]
 
-Everybody judges 50 pages with `robust` through the API and thinks as long before each answer.
+Everybody judges 50 pages with `robust` through the API and thinks as long before each answer. The
+answers that end a query, the last one and those on their way meanwhile, compute its list; they are
+in the percentiles of all.
 """
 
 import argparse
@@ -43,7 +45,9 @@ def jobs_of(url: str, people: int, budget: int, *, together: bool) -> list[Job]:
     return made
 
 
-async def judge(url: str, job: Job, think: float, number: int, found: list[float]) -> None:
+async def judge(
+    url: str, job: Job, think: float, number: int, found: list[tuple[float, bool]]
+) -> None:
     """Judge one assignment to its end."""
     random, client = Random(number), ApiClient(url, job.assignment_id, job.token)
     question = await client.open()
@@ -56,15 +60,15 @@ async def judge(url: str, job: Job, think: float, number: int, found: list[float
         answer = prefer_greater(shown["left"], shown["right"])
         began = time.perf_counter()
         _, question = await client.send(Entry(question.position, "answer", shown, answer))
-        found.append(time.perf_counter() - began)
+        found.append((time.perf_counter() - began, question.finished))
     client.connection.close()
 
 
 async def judge_all(url: str, jobs: list[Job], think: float) -> np.ndarray[Any, Any]:
-    """Return the milliseconds of every answer."""
-    found: list[float] = []
+    """Return the milliseconds of every answer, and whether it ended the query: (answers, 2)."""
+    found: list[tuple[float, bool]] = []
     await asyncio.gather(*(judge(url, job, think, n, found) for n, job in enumerate(jobs)))
-    return np.array(found) * 1000
+    return np.array(found) * (1000.0, 1.0)
 
 
 def main() -> None:
@@ -83,11 +87,13 @@ def main() -> None:
             for together in (False, True):
                 jobs = jobs_of(url, chosen.people, chosen.budget, together=together)
                 found = asyncio.run(judge_all(server.url, jobs, chosen.think))
-                median, high = np.percentile(found, [50, 95])
+                during = found[found[:, 1] == 0, 0]
+                median, high = np.percentile(found[:, 0], [50, 95])
                 what = "one query together" if together else "own queries"
                 print(
-                    f"{name}, {chosen.people} people, {what}: {found.size} answers, "
-                    f"median {median:.0f} ms, p95 {high:.0f} ms",
+                    f"{name}, {chosen.people} people, {what}: {len(found)} answers, median "
+                    f"{median:.0f} ms, p95 {high:.0f} ms; before the end {len(during)}, "
+                    f"p95 {np.percentile(during, 95):.0f} ms",
                     flush=True,
                 )
 
