@@ -123,11 +123,11 @@ def test_without_systems_no_judgment_is_read(
 
 
 def test_a_run_that_unpacks_a_thousandfold_is_refused() -> None:
-    bomb = packed("a " * 20_000_000)
-    assert len(bomb) < 120_000
+    bomb, line = packed("a\n" * 20_000_000), packed("a\n" + "a " * 20_000_000)
+    assert max(len(bomb), len(line)) < 120_000
     with pytest.raises(RunsRefused) as refused:
-        read_runs([("bomb", bomb)])
-    check(refused.value, [("bomb", "MB when unpacked")])
+        read_runs([("bomb", bomb), ("line", line)])
+    check(refused.value, [("bomb", "MB when unpacked"), ("line", "line 2: more than 65,536")])
 
 
 def test_bad_files_are_refused_whole_by_file_and_line(

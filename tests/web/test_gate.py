@@ -246,6 +246,17 @@ def test_large_bodies_are_for_administrators(app: FastAPI, sessions: Sessions) -
             assert (reply.status, reply.asked_for_body) == (403, False), path
 
 
+def test_the_memory_of_an_upload_is_returned_to_the_system(
+    client: httpx.Client, admin: tuple[User, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    returned: list[str] = []
+    monkeypatch.setattr(gate, "return_memory", lambda: returned.append("memory"))
+    headers = {"Authorization": f"Bearer {admin[1]}"}
+    client.post("/api/v1/studies/tulips/systems", headers=headers, content=b"x")
+    client.post("/api/v1/assignments/1/undo", headers=headers, json={"position": 0})
+    assert returned == ["memory"]
+
+
 def test_a_long_note_fits() -> None:
     assert DEFAULT.most_bytes > 10_000 * 12  # characters of four bytes, percent-encoded
     assert limit_of("/assignments/1/judgments") is DEFAULT

@@ -6,11 +6,12 @@ Small bodies are read completely first: when a route starts, its body is in memo
 transaction ever waits for a client.
 """
 
+import ctypes
 import re
 import time
 from dataclasses import dataclass
 
-from anyio import fail_after
+from anyio import fail_after, to_thread
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.exc import TimeoutError as NoConnection
 from starlette.exceptions import HTTPException
@@ -81,6 +82,7 @@ def is_for_visitors(path: str) -> bool:
 
 
 IDLE_SECONDS = 30.0  # without a byte while a large body arrives
+_TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # GNU's C library has it
 _CLOSE = {"Connection": "close"}
 
 
@@ -104,6 +106,14 @@ class Gate:
             await _shown(request, refusal)(scope, receive, send)
             return
         await self._app(scope, bounded, send)
+        if limit_of(route_path(scope)).needs_admin:
+            await to_thread.run_sync(return_memory)
+
+
+def return_memory() -> None:
+    """Return memory that an import took, and left unused, to the system."""
+    if _TRIM is not None:
+        _TRIM(0)
 
 
 async def _bounded_receive(request: Request, receive: Receive) -> Receive:

@@ -21,6 +21,7 @@ from topkapi.app.services.fence import limits
 MOST_BYTES = 32 * 1024**2  # of one upload, all files together
 MOST_UNPACKED = 128 * 1024**2  # of one file
 MOST_LINES = 1_000_000  # of one file
+_PIECE = 1 << 16  # bytes unpacked at once; lines are far shorter
 MOST_SYSTEMS = 500  # of a study
 _MOST_NAME = 300
 _SOME = 3  # queries to name in a message
@@ -167,14 +168,23 @@ def _unpacked(name: str, data: bytes) -> bytes:
     if data[:2] != b"\x1f\x8b":
         return data
     most = min(MOST_UNPACKED, max(limits.RATIO_FREE, limits.MAX_RATIO * len(data)))
+    pieces: list[bytes] = []
+    size = line = 0
     try:
         with gzip.open(io.BytesIO(data)) as stream:
-            raw = stream.read(most + 1)
+            while piece := stream.read(_PIECE):
+                pieces.append(piece)
+                size += len(piece)
+                end = piece.rfind(b"\n")
+                line = line + len(piece) if end < 0 else len(piece) - end - 1
+                if size > most:
+                    raise ValueError(f"{name}: more than {format_size(most)} when unpacked.")
+                if line > _PIECE:  # `run_lines` would refuse it, after all was unpacked
+                    number = 1 + sum(each.count(b"\n") for each in pieces)
+                    raise ValueError(f"{name}, line {number}: more than {_PIECE:,} characters")
     except (EOFError, OSError, zlib.error) as error:
         raise ValueError(f"{name}: damaged gzip file ({error})") from None
-    if len(raw) > most:
-        raise ValueError(f"{name}: more than {format_size(most)} when unpacked.")
-    return raw
+    return b"".join(pieces)
 
 
 def _store(
