@@ -12,20 +12,17 @@ Prints one JSON line per design. The real data are read from `../shared/data/peo
 """
 
 import argparse
-import csv
-import gzip
 import json
 import math
-from collections import defaultdict
 from collections.abc import Iterator
 from functools import cache
 from itertools import combinations, product
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from scipy import stats
 
+from bench.machine_data import judged_ndcg, summeval
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.machines import (
     alternative_annotator_test,
@@ -37,10 +34,8 @@ from topkapi.analysis.machines import (
     win_shares,
 )
 from topkapi.analysis.machines.alternative import Alignment
-from topkapi.analysis.report.systems import run_values
 from topkapi.analysis.typing import FloatArray
 
-DATA = Path(__file__).parents[2] / "shared/data/people-and-machines"
 ITEMS = 20  # of a query
 
 
@@ -190,32 +185,6 @@ def flagged(queries: int, per_query: int, share: float, spread: float, runs: int
     return found / runs
 
 
-def read(name: str) -> list[dict[str, str]]:
-    """Read one of the files of people and machines."""
-    with gzip.open(DATA / f"{name}.tsv.gz", "rt", encoding="utf-8") as file:
-        return list(csv.DictReader(file, delimiter="\t"))
-
-
-@cache
-def judged_ndcg() -> tuple[FloatArray, FloatArray]:
-    """Return NDCG@10 of TREC DL23 by NIST (systems, queries) and by judges (judges, ...).
-
-    Each judge is also a system: it ranks the passages by its grades.
-    """
-    grades: dict[str, dict[str, dict[str, float]]] = defaultdict(lambda: defaultdict(dict))
-    for row in read("dl23-grades"):
-        grades[row["assessor"]][row["query"]][row["document"]] = min(float(row["grade"]), 3.0)
-    judges = sorted(grades.keys() - {"nist"})
-    order = sorted(grades["nist"])
-
-    def ndcg(judge: str) -> FloatArray:
-        truth = {query: grades[judge][query] for query in order}
-        runs = [run_values(truth, grades[system], ["ndcg@10"], 10).values for system in judges]
-        return np.stack([each[:, 0] for each in runs if each is not None])
-
-    return ndcg("nist"), np.stack([ndcg(judge) for judge in judges])
-
-
 def judge_coverage(labelled: int, runs: int, *, paired: bool) -> dict[str, float]:
     """Return coverage in studies that draw their queries from those of TREC DL23.
 
@@ -247,27 +216,6 @@ def judge_coverage(labelled: int, runs: int, *, paired: bool) -> dict[str, float
         "best_judge_length": ratio.min(),
     }
     return {name: round(float(share), 3) for name, share in shares.items()}
-
-
-def summeval() -> tuple[list[str], list[Scores]]:
-    """Return the assessors of SummEval, experts first, and their grades by text and criterion."""
-    rows = read("summeval-grades")
-    names = sorted({row["assessor"] for row in rows}, key=lambda name: (name[0] != "e", name))
-    tables: dict[tuple[str, str], dict[str, dict[str, float]]] = defaultdict(
-        lambda: defaultdict(dict)
-    )
-    for row in rows:
-        tables[row["query"], row["criterion"]][row["document"]][row["assessor"]] = float(
-            row["grade"]
-        )
-    queries = sorted({query for query, _ in tables})
-    found = []
-    for (query, _), documents in sorted(tables.items()):
-        values = [
-            [documents[each].get(name, np.nan) for each in sorted(documents)] for name in names
-        ]
-        found.append(Scores(queries.index(query), np.arange(len(names)), np.array(values)))
-    return names, found
 
 
 def alternative_lines(runs: int) -> Iterator[dict[str, object]]:

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from bench.machines import DATA, DESIGNS, false_approvals, summeval
+from bench.machine_data import DATA, summeval
+from bench.machines import DESIGNS, false_approvals
 from topkapi.analysis.agreement import Judgments, Scores, from_judgments
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.machines import alternative_annotator_test, votes_as_scores

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from bench.machines import DATA, STRENGTHS, coverage, judge_coverage, rank_coverage
+from bench.machine_data import DATA
+from bench.machines import STRENGTHS, coverage, judge_coverage, rank_coverage
 from tests.cases import each_case
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.machines import powered_mean, powered_systems, win_shares
