@@ -83,6 +83,7 @@ def is_for_visitors(path: str) -> bool:
 
 IDLE_SECONDS = 30.0  # without a byte while a large body arrives
 _TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # GNU's C library has it
+_TRIM_SECONDS = 5.0  # at least between two times; others wait for memory meanwhile
 _CLOSE = {"Connection": "close"}
 
 
@@ -91,6 +92,7 @@ class Gate:
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
+        self._trimmed = float("-inf")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward the request; a write only if it is admitted, with its body bounded."""
@@ -106,7 +108,9 @@ class Gate:
             await _shown(request, refusal)(scope, receive, send)
             return
         await self._app(scope, bounded, send)
-        if limit_of(route_path(scope)).needs_admin:
+        is_due = time.monotonic() - self._trimmed > _TRIM_SECONDS
+        if is_due and limit_of(route_path(scope)).needs_admin:
+            self._trimmed = time.monotonic()
             await to_thread.run_sync(return_memory)
 
 
