@@ -55,7 +55,7 @@ from topkapi.app.web.server.openapi import describe
 from topkapi.extras import optional_module
 
 WARM_SECONDS = 3.0  # enough to load compiled code; the first start, which compiles it, goes on
-_SWITCH_SECONDS = 0.001  # how long a request waits for a thread that computes; 0.005 is usual
+_SWITCH_SECONDS = 0.0005  # how long a request waits for a thread that computes; 0.005 is usual
 
 
 def create_app(settings: Settings) -> FastAPI:

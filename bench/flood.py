@@ -1,8 +1,8 @@
-"""Floods of requests from one address: wrong passwords, made-up tokens or links, or one person.
+"""Floods of requests from one address: passwords, tokens, links, one person, or a hostile file.
 
 `bench.hostile` runs this as a process of its own, so that the assessors it measures do not share an
-event loop with the attacker: `python -m bench.flood URL KIND SECONDS [TOKEN ASSIGNMENT]`. It prints
-how often each status was received.
+event loop with the attacker: `python -m bench.flood URL KIND CONNECTIONS SECONDS [ARGUMENTS]`. It
+prints how often each status was received, at least one on each connection.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import AsyncIterator
+from pathlib import Path
 from urllib.parse import urlencode
 
 from bench.connection import TRANSPORT_ERRORS, Connection
@@ -63,10 +64,19 @@ async def person(connection: Connection, token: str, assignment: str) -> AsyncIt
         yield (await connection.request("POST", f"{path}/undo", headers, body)).status
 
 
+async def file(connection: Connection, token: str, path: str, name: str) -> AsyncIterator[int]:
+    """Upload a file as an administrator."""
+    headers = {"Content-Type": "application/octet-stream", "Authorization": f"Bearer {token}"}
+    data = Path(name).read_bytes()
+    while True:
+        yield (await connection.request("POST", path, headers, data)).status
+
+
 async def one(url: str, kind: str, until: float, known: list[str], seen: Counter[int]) -> None:
     """Send one request after another on one connection until the time is over."""
-    connection = Connection(url, local=ADDRESS)
-    while time.monotonic() < until:
+    connection = Connection(url, local=ADDRESS, timeout=600)
+    goes_on = True
+    while goes_on:
         try:
             async for status in globals()[kind](connection, *known):
                 seen[status] += 1
@@ -75,17 +85,20 @@ async def one(url: str, kind: str, until: float, known: list[str], seen: Counter
         except TRANSPORT_ERRORS:
             seen[0] += 1
             await asyncio.sleep(0.1)
+        goes_on = time.monotonic() < until
     connection.close()
 
 
-async def flood(url: str, kind: str, seconds: float, known: list[str]) -> Counter[int]:
+async def flood(
+    url: str, kind: str, connections: int, seconds: float, known: list[str]
+) -> Counter[int]:
     """Flood the server on many connections at once; return the statuses."""
     seen, until = Counter[int](), time.monotonic() + seconds
-    await asyncio.gather(*(one(url, kind, until, known, seen) for _ in range(CONNECTIONS[kind])))
+    await asyncio.gather(*(one(url, kind, until, known, seen) for _ in range(connections)))
     return seen
 
 
 if __name__ == "__main__":
     os.nice(5)  # the attacker's machine is another one
-    address, kind, seconds, *known = sys.argv[1:]
-    print(json.dumps(asyncio.run(flood(address, kind, float(seconds), known))))
+    address, kind, connections, seconds, *known = sys.argv[1:]
+    print(json.dumps(asyncio.run(flood(address, kind, int(connections), float(seconds), known))))

@@ -18,7 +18,7 @@ TABLE = "document_search"  # SQLite; FTS5 adds tables with this prefix
 COLUMN = "search"  # PostgreSQL, in the table of contents
 INDEX = "ix_contents_search"
 _FTS = table(TABLE, column("rowid"), column(TABLE))
-_INDEXED = 512 * 1024  # bytes of contents in one range of `unindexed`
+_INDEXED = 128 * 1024  # bytes of contents in one range of `unindexed`
 _WORD = re.compile(r"[^\W_]+")
 
 

@@ -21,8 +21,8 @@ from topkapi.app.services.importing.records.types import DocumentRecord
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.pages.pdf import PDF, TEXT, rendered_folder
 
-_BYTES = 4 * 1024**2  # of contents in one batch
-_CONTENTS = 500
+_BYTES = 2 * 1024**2  # of contents in one batch
+_CONTENTS = 250
 
 
 class Staging:
