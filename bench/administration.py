@@ -1,6 +1,6 @@
 """Memory of a worker over an hour of administration: reports, exports, imports, models.
 
-    .venv/bin/python -m bench.administration --rounds 20
+    .venv/bin/python -m bench.administration --minutes 60
 
 One real server with one worker, its own job worker and the demo study. Every round opens the pages
 and the API as an administrator does: reports, systems, lists, every export, an import, progress,
@@ -10,6 +10,7 @@ and every fifth round a comparison of models. The bound is 1.3 times the memory 
 import argparse
 import tempfile
 import time
+from itertools import count, takewhile
 from pathlib import Path
 
 import httpx
@@ -58,7 +59,7 @@ def token_of_administrator(sessions: Sessions) -> str:
         return issue_token(session, admin, "bench")[1]
 
 
-def measure(name: str, url: str, folder: Path, rounds: int) -> bool:
+def measure(name: str, url: str, folder: Path, minutes: float) -> bool:
     """Print the memory by rounds; return whether it stays within the bound."""
     engine = make_engine(url)
     headers = {"Authorization": f"Bearer {token_of_administrator(make_sessions(engine))}"}
@@ -67,7 +68,8 @@ def measure(name: str, url: str, folder: Path, rounds: int) -> bool:
         first = now = at_rest(server)
         print(f"{name}: {first:.0f} MB at the start", flush=True)
         with httpx.Client(base_url=server.url, headers=headers, timeout=120) as client:
-            for number in range(1, rounds + 1):
+            end = time.monotonic() + 60 * minutes
+            for number in takewhile(lambda _: time.monotonic() < end, count(1)):
                 administrate(client, number, folder)
                 now = resident_megabytes(server)
                 print(f"  round {number:>3}: {now:.0f} MB, {now / first:.2f} times", flush=True)
@@ -76,12 +78,12 @@ def measure(name: str, url: str, folder: Path, rounds: int) -> bool:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=20)
+    parser.add_argument("--minutes", type=float, default=60, help="of work, on each database")
     parser.add_argument("--database", choices=["sqlite", "postgresql"])
     chosen = parser.parse_args()
     with databases() as urls, tempfile.TemporaryDirectory() as folder:
         within = [
-            measure(name, url, Path(folder), chosen.rounds)
+            measure(name, url, Path(folder), chosen.minutes)
             for name, url in urls.items()
             if chosen.database in (None, name)
         ]
