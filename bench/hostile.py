@@ -233,7 +233,7 @@ async def run(url: str, database_url: str, process: psutil.Process, people: int,
                 file = Path(folder) / f"attack{number}"
                 file.write_bytes(made(Path(folder) / f"study{number}"))
                 path = "studies/tulips/systems" if name == RUN else "studies"
-                known = token, f"/api/v1/{path}?filename=study.zip", str(file)
+                known: tuple[str, ...] = token, f"/api/v1/{path}?filename=study.zip", str(file)
                 at_once = 6 if name == AT_ONCE else 1
                 again = FILE_SECONDS if status != 201 and name != AT_ONCE else 0
                 attacks[name] = flooded(url, "file", at_once, again, *known)
