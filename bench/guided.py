@@ -3,26 +3,74 @@
 `python -m bench.guided --correlation 0.8 --questions 75` prints the kappa-NDCG of the list with the
 scores and of the people's list, what each states, and that of sessions without a ranker. Normal
 errors of 10 %, the best 10 of 50 pages.
+
+`python -m bench.guided --summeval gpt-4o` takes the experts of SummEval instead, the best 5 of 16
+summaries by one criterion: one expert answers, by grades, the gold is the mean grade of the others,
+and the model's grades are the scores. It prints kappa-NDCG after several numbers of questions,
+without scores, with those of the model and with random ones, and how many questions each of them
+takes to reach what `robust` reaches without scores after the questions that `heap` is expected to
+ask.
 """
 
 import argparse
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
 
+from bench.machine_data import read
+from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered
-from topkapi.app.domain.pairs.simulated_assessors import Errors, SimulatedAssessor, true_worths
+from topkapi.app.domain.pairs.simulated_assessors import (
+    Assessor,
+    Errors,
+    SimulatedAssessor,
+    true_worths,
+)
+from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.simulation.runs import Run, ranker_scores
 from topkapi.app.services.simulation.sessions import measures
 
 N, K, ERROR = 50, 10, 0.1
+SUMMARIES, BEST = 16, 5
 
 
-def session(correlation: float | None, questions: int, seed: int) -> list[float]:
-    """Return kappa-NDCG and what is stated, of the sorter's list and of the people's."""
+def session(
+    assessor: Assessor,
+    worth: Sequence[float],
+    guide: tuple[float, ...] | None,
+    rules: Rules,
+    counts: Sequence[int],
+    k: int,
+    seed: str,
+) -> Iterator[list[float]]:
+    """Yield kappa-NDCG and what is stated, of the sorter's list and of the people's.
+
+    There is one list of each after every one of the ``counts`` of questions.
+    """
+    guided = open_sorter(len(worth), k, replace(rules, guide=guide), seed)
+    people = open_sorter(len(worth), k, rules, seed)
+    asked = 0
+    for count in counts:
+        while asked < count and (pair := guided.ask()) is not None:
+            asked += 1
+            step = Answered(pair, assessor.prefer(pair))
+            guided.take(step)
+            if guide is not None:
+                people.take(step)
+        found: list[float] = []
+        for each in (guided, guided if guide is None else people):
+            end = each.conclude()
+            quality, _ = measures(Run(asked, end.ranking, tuple(worth)), k)
+            found += [quality, end.kappa_ndcg().mean]
+        yield found
+
+
+def simulated(correlation: float | None, questions: int, seed: int) -> list[float]:
+    """Return the figures of a session with normal errors."""
     random = Random(f"{correlation}/{questions}/{seed}")
     worth = true_worths(N, 0, random, Errors.NORMAL)
     assessor = SimulatedAssessor(
@@ -30,31 +78,90 @@ def session(correlation: float | None, questions: int, seed: int) -> list[float]
     )
     guide = None if correlation is None else ranker_scores(worth, correlation, random)
     rules = Rules(questions, None, 6, Goal.ORDER)
-    guided = open_sorter(N, K, replace(rules, guide=guide), str(seed))
-    people = open_sorter(N, K, rules, str(seed))
-    for _ in range(questions):
-        pair = guided.ask()
-        if pair is None:
-            break
-        step = Answered(pair, assessor.prefer(pair))
-        guided.take(step)
-        people.take(step)
-    found: list[float] = []
-    for each in (guided, people):
-        end = each.conclude()
-        quality, _ = measures(Run(questions, end.ranking, tuple(worth)), K)
-        found += [quality, end.kappa_ndcg().mean]
+    (found,) = session(assessor, worth, guide, rules, [questions], K, str(seed))
     return found
 
 
+@dataclass(frozen=True, slots=True)
+class ByGrades:
+    """Prefers the document with the higher grade; equal grades are a tie."""
+
+    grades: Sequence[float]
+
+    def prefer(self, pair: Pair) -> Preference:
+        """Return the preference."""
+        first, second = self.grades[pair[0]], self.grades[pair[1]]
+        if first == second:
+            return Preference.TIE
+        return Preference.FIRST if first > second else Preference.SECOND
+
+
+def summeval(scores: str, counts: Sequence[int], sessions: int) -> np.ndarray:
+    """Return kappa-NDCG by session, count and list (the sorter's, the people's)."""
+    grades: dict[tuple[str, str], dict[str, list[float]]] = {}
+    for row in sorted(read("summeval-grades"), key=lambda row: row["document"]):
+        mine = grades.setdefault((row["query"], row["criterion"]), {})
+        mine.setdefault(row["assessor"], []).append(float(row["grade"]))
+    found = []
+    for number, mine in enumerate(list(grades.values())[:sessions]):
+        expert = f"e{number % 3}"
+        others = [mine[each] for each in ("e0", "e1", "e2") if each != expert]
+        order = Random(f"order/{number}").sample(range(SUMMARIES), SUMMARIES)
+        random = Random(f"scores/{number}")
+        guide = [random.random() for _ in order] if scores == "random" else mine.get(scores)
+        rows = session(
+            ByGrades([mine[expert][each] for each in order]),
+            _gold(others, order),
+            None if guide is None else tuple(guide[each] for each in order),
+            Rules(max(counts)),
+            counts,
+            BEST,
+            str(number),
+        )
+        found.append([[row[0], row[2]] for row in rows])
+    return np.array(found)
+
+
+def _gold(others: Sequence[Sequence[float]], order: Sequence[int]) -> list[float]:
+    return [sum(grades[each] for grades in others) / len(others) for each in order]
+
+
+def print_summeval(model: str, sessions: int) -> None:
+    """Print the curves, and the questions that reach what no scores reach at the end."""
+    last = heap_questions(SUMMARIES, BEST)
+    counts = sorted({*range(6, last, 3), last})
+    goal = 0.0
+    for scores in ("none", model, "random"):
+        found = summeval(scores, counts, sessions)
+        means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / len(found) ** 0.5
+        goal = goal or float(means[-1, 0])
+        for column, name in enumerate(("sorter's list", "people's list")):
+            line = " ".join(
+                f"{n}:{mean:.3f}" for n, mean in zip(counts, means[:, column], strict=True)
+            )
+            needed = next(
+                (n for n, mean in zip(counts, means[:, column], strict=True) if mean >= goal), None
+            )
+            print(
+                f"scores {scores:>12}, {name}: {line} ± {errors[-1, column]:.3f};",
+                f"{goal:.3f} needs {needed} of {last} questions",
+                flush=True,
+            )
+
+
 def main() -> None:
+    """Read the arguments and print the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--correlation", type=float, default=0.8)
     parser.add_argument("--questions", type=int, default=75)
     parser.add_argument("--sessions", type=int, default=24)
+    parser.add_argument("--summeval", metavar="MODEL")
     chosen = parser.parse_args()
+    if chosen.summeval:
+        print_summeval(chosen.summeval, chosen.sessions)
+        return
     for correlation in (chosen.correlation, None):
-        rows = [session(correlation, chosen.questions, seed) for seed in range(chosen.sessions)]
+        rows = [simulated(correlation, chosen.questions, seed) for seed in range(chosen.sessions)]
         means = np.mean(rows, axis=0)
         errors = np.std(rows, axis=0, ddof=1) / len(rows) ** 0.5
         print(

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bench.rivals import Contest, contests
+from bench.rivals.questions import Contest
+from bench.rivals.sets import contests
 from bench.robust import CASES, image_elections
 from topkapi.app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered
@@ -55,7 +56,7 @@ def drawn(runs: int) -> Iterator[Contest]:
         image_elections(), n=None, runs=runs, one_assessor=False, persistent=False, seed="stop"
     )
     for each in chosen:
-        yield Contest(each.worth, each.assessor, 5, 1)
+        yield Contest(each.worth, each.people, 5, 1)
 
 
 def line(name: str, runs: int, stop_at: float) -> str:

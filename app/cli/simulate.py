@@ -346,7 +346,7 @@ def _row(setting: Setting, summary: Summary) -> dict[str, object]:
 
 def _table(results: list[tuple[Setting, Summary]]) -> str:
     voted = any(summary.ceiling_overlap_mean is not None for _, summary in results)
-    measured = ("kappa-NDCG", "±", "stated", *(("ceiling",) if voted else ()))
+    measured = ("kappa-NDCG", "±", "stated", *(("own", "ceiling") if voted else ()))
     heads = (
         *("sorter", "error", "questions", "sd", "most", "bound"),
         *measured,
@@ -359,12 +359,17 @@ def _table(results: list[tuple[Setting, Summary]]) -> str:
             f"{summary.judgments_sd:>11.1f}{summary.judgments_max:>11}{summary.bound:>11}"
             f"{summary.kappa_ndcg_mean:>11.3f}{summary.kappa_ndcg_se:>11.3f}"
             f"{_stated(summary.stated_kappa_ndcg_mean):>11}"
-            + (f"{_stated(summary.ceiling_kappa_ndcg_mean):>11}" if voted else "")
+            + _beside(summary.own_kappa_ndcg_mean, summary.ceiling_kappa_ndcg_mean)
             + f"{summary.overlap_mean:>11.3f}{summary.overlap_se:>11.3f}"
             f"{_stated(summary.stated_overlap_mean):>11}"
-            + (f"{_stated(summary.ceiling_overlap_mean):>11}" if voted else "")
+            + _beside(summary.own_overlap_mean, summary.ceiling_overlap_mean)
         )
     return "\n".join(lines)
+
+
+def _beside(*of_votes: float | None) -> str:
+    """Return the columns of real votes; none of simulated people."""
+    return "".join(f"{each:>11.3f}" for each in of_votes if each is not None)
 
 
 def _stated(value: float | None) -> str:

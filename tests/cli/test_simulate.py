@@ -205,16 +205,17 @@ def test_a_table_of_votes_shows_standard_errors_and_the_ceiling(
         main((*base, "--sorter", "robust,insertion", "--budget", "9", "--team", "2"))
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.split()[6:] == [
-        *("kappa-NDCG", "±", "stated", "ceiling"),
-        *("overlap", "±", "stated", "ceiling"),
+        *("kappa-NDCG", "±", "stated", "own", "ceiling"),
+        *("overlap", "±", "stated", "own", "ceiling"),
     ]
     robust, insertion = (row.split() for row in rows)
-    assert robust[9] == insertion[8], "the same votes have the same ceiling"
+    assert robust[10] == insertion[9], "the same votes have the same ceiling"
     with pytest.raises(SystemExit):
         main((*base, "--one-assessor", "--sorter", "insertion", "--json"))
     found = json.loads(capsys.readouterr().out)
     assert found["ceiling_kappa_ndcg_mean"] >= found["kappa_ndcg_mean"] - 1e-9
     assert found["ceiling_overlap_mean"] == 1.0, "who errs about neighbours finds the members"
+    assert found["own_overlap_mean"] == 1.0, "a sorter that asks everything finds their members"
 
 
 @pytest.mark.parametrize(

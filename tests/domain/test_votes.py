@@ -1,6 +1,7 @@
 """Real votes as simulated assessors: who answers, what the truth is, pairs without votes."""
 
 from collections import Counter
+from math import exp
 from random import Random
 
 import pytest
@@ -14,6 +15,7 @@ from topkapi.app.domain.simulation.votes import (
     Vote,
     VotesAssessor,
     elections,
+    fitted_scores,
     net_wins,
     sessions,
 )
@@ -89,11 +91,37 @@ def test_a_persistent_assessor_repeats_the_answer_from_either_side(
     assert assessor.filled == 0
 
 
-def test_a_pair_without_votes_is_answered_by_the_votes_about_its_items() -> None:
-    assessor = VotesAssessor({}, [1.0, -1.0], Random(1))
-    said = Counter(assessor.prefer((0, 1)) for _ in range(200))
-    assert said[Preference.FIRST] > 190
-    assert assessor.filled == assessor.asked == 200
+def test_a_pair_without_votes_is_answered_by_the_scores_of_its_items_and_once() -> None:
+    people = [VotesAssessor({}, [1.0, -1.0], Random(seed)) for seed in range(2000)]
+    said = Counter(person.prefer((0, 1)) for person in people)
+    assert said[Preference.FIRST] / 2000 == pytest.approx(1 / (1 + exp(-2.0)), abs=0.03)
+    again = people[0].prefer((0, 1))
+    assert all(people[0].prefer((1, 0)) is again.swapped() for _ in range(20))
+    assert people[0].filled == people[0].asked == 22
+
+
+@given(
+    some=st.lists(
+        st.builds(
+            Vote,
+            st.just("x"),
+            st.sampled_from("abc"),
+            st.sampled_from("def"),
+            st.sampled_from([-1, 0, 1]),
+        ),
+        max_size=12,
+    )
+)
+def test_fitted_scores_are_where_the_likelihood_with_its_prior_is_flat(some: list[Vote]) -> None:
+    index = {name: number for number, name in enumerate(NAMES)}
+    scores = fitted_scores(some, index)
+    slope = [1.0 - 2.0 / (1 + exp(-score)) for score in scores]  # a win and a loss against 0
+    for vote in some:
+        first, second = index[vote.first], index[vote.second]
+        missed = (1 + vote.answer) / 2 - 1 / (1 + exp(scores[second] - scores[first]))
+        slope[first] += missed
+        slope[second] -= missed
+    assert slope == pytest.approx([0.0] * 6, abs=0.02)
 
 
 def test_net_wins_are_per_vote_and_ties_count_as_neither() -> None:

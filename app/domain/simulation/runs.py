@@ -61,7 +61,7 @@ class Run:
     """One simulated session: number of questions, final list, and true worths.
 
     In sessions that replay votes, ``filled`` counts the answers about pairs without a real vote,
-    and ``all_votes`` is the list by net wins of everything that the answering people voted.
+    and ``own`` are the worths by all votes of the people who answered.
     """
 
     judgments: int
@@ -69,7 +69,7 @@ class Run:
     worth: tuple[float, ...]
     estimate: RunEstimate | None = None
     filled: int = 0
-    all_votes: tuple[ItemId, ...] = ()
+    own: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +162,7 @@ def replay_votes(plan: Plan, found: Iterable[Session], seed: str) -> Iterator[Ru
         mine = replace(plan, order=order, seed=f"{seed}/{number}")
         ended = judge(mine, each.people)
         filled = sum(person.filled for person in each.people)
-        best = each.all_votes[: plan.k]
-        yield Run(ended.judgments, ended.ranking, each.worth, ended.estimate, filled, best)
+        yield Run(ended.judgments, ended.ranking, each.worth, ended.estimate, filled, each.own)
 
 
 def simulate(

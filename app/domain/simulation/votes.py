@@ -1,13 +1,15 @@
 """Real votes as simulated assessors: some votes answer the questions, the others are the truth."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import exp
+from math import exp, log
 from random import Random
 
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 
-FILL_STEEPNESS = 4.0  # of the logistic answer to a pair without votes, per unit of mean net wins
+SHRINK = 1.0  # wins, and as many losses, against an average item that are added to each item's
+ROUNDS = 50  # of the fit
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +44,13 @@ class Election:
 class Session:
     """A session to simulate: true worths by index, and the people who answer in turn.
 
-    ``all_votes`` has the items by net wins over all votes of these people.
+    ``own`` are the worths by all votes of these people, and ``names`` those of the items.
     """
 
     worth: tuple[float, ...]
     people: tuple["VotesAssessor", ...]
-    all_votes: tuple[ItemId, ...]
+    own: tuple[float, ...]
+    names: tuple[str, ...]
 
     @property
     def assessor(self) -> "VotesAssessor":
@@ -60,19 +63,19 @@ class VotesAssessor:
     """Answers with a vote about the pair; without one, by the votes about its items.
 
     Of several votes about a pair one is drawn at random, every time it is asked unless
-    ``persistent``. ``filled`` counts the answers about pairs without a vote, which are drawn by the
-    difference of the items' mean net wins.
+    ``persistent``. ``filled`` counts the answers about pairs without a vote: each is drawn once, by
+    the Bradley-Terry ``scores`` of its items.
     """
 
     def __init__(
         self,
         votes: Mapping[Pair, Sequence[int]],
-        net: Sequence[float],
+        scores: Sequence[float],
         random: Random,
         *,
         persistent: bool = False,
     ) -> None:
-        self._votes, self._net, self._random = votes, net, random
+        self._votes, self._scores, self._random = votes, scores, random
         self._persistent = persistent
         self._given: dict[Pair, int] = {}
         self.asked = self.filled = 0
@@ -81,18 +84,17 @@ class VotesAssessor:
         """Return the answer about ``pair``, two indices."""
         self.asked += 1
         first, second = sorted(pair)
-        answer = self._given.get((first, second)) if self._persistent else None
+        votes = self._votes.get((first, second), ())
+        self.filled += not votes
+        answer = self._given.get((first, second)) if self._persistent or not votes else None
         if answer is None:
-            answer = self._given[first, second] = self._drawn((first, second))
+            drawn = self._random.choice(votes) if votes else self._drawn(first, second)
+            answer = self._given[first, second] = drawn
         return _preference(answer if pair[0] == first else -answer)
 
-    def _drawn(self, pair: Pair) -> int:
-        votes = self._votes.get(pair, ())
-        if votes:
-            return self._random.choice(votes)
-        self.filled += 1
-        apart = self._net[pair[0]] - self._net[pair[1]]
-        return 1 if self._random.random() < 1 / (1 + exp(-FILL_STEEPNESS * apart)) else -1
+    def _drawn(self, first: ItemId, second: ItemId) -> int:
+        apart = self._scores[first] - self._scores[second]
+        return 1 if self._random.random() < 1 / (1 + exp(-apart)) else -1
 
 
 def elections(votes: Iterable[tuple[str, Vote]]) -> tuple[Election, ...]:
@@ -146,20 +148,20 @@ def _session(
         mine = vote.assessor in who if who else random.random() < 0.5
         if vote.first in index and vote.second in index:
             (answers if mine else truths).append(vote)
-    net, everybody = net_wins(answers, index), _by_pair(answers, index)
+    scores, everybody = fitted_scores(answers, index), _by_pair(answers, index)
     people = tuple(
         VotesAssessor(
             {**everybody, **_by_pair((each for each in answers if each.assessor == one), index)}
             if len(who) > 1
             else everybody,
-            net,
+            scores,
             random,
             persistent=persistent,
         )
         for one in who or ("",)
     )
     worth = _strict(net_wins(truths, index), random)
-    return Session(worth, people, tuple(sorted(range(len(net)), key=lambda item: -net[item])))
+    return Session(worth, people, _strict(scores, random), tuple(index))
 
 
 def _by_pair(votes: Iterable[Vote], index: Mapping[str, ItemId]) -> dict[Pair, list[int]]:
@@ -182,6 +184,32 @@ def net_wins(votes: Iterable[Vote], index: Mapping[str, ItemId]) -> list[float]:
             net[index[name]] += answer
             count[index[name]] += 1
     return [total / max(1, size) for total, size in zip(net, count, strict=True)]
+
+
+def fitted_scores(votes: Iterable[Vote], index: Mapping[str, ItemId]) -> list[float]:
+    """Return Bradley-Terry scores of the items, by Hunter's (2004) minorization.
+
+    Few votes say little about an item: its score is drawn to 0 as by a win and a loss against an
+    item of average worth. A tie is half a win.
+    """
+    wins = [SHRINK] * len(index)
+    met: list[Counter[ItemId]] = [Counter() for _ in index]
+    for vote in votes:
+        first, second = index[vote.first], index[vote.second]
+        for item, other, answer in ((first, second, vote.answer), (second, first, -vote.answer)):
+            wins[item] += (1 + answer) / 2
+            met[item][other] += 1
+    worth = [1.0] * len(index)
+    for _ in range(ROUNDS):
+        worth = [
+            wins[item]
+            / (
+                2 * SHRINK / (mine + 1)
+                + sum(count / (mine + worth[other]) for other, count in met[item].items())
+            )
+            for item, mine in enumerate(worth)
+        ]
+    return [log(each) for each in worth]
 
 
 def _strict(worth: Sequence[float], random: Random) -> tuple[float, ...]:

@@ -91,7 +91,8 @@ class Results:
     overlap: FloatArray
     estimates: list[RunEstimate]
     filled: int
-    all_votes: list[tuple[float, float]]
+    own: list[tuple[float, float]]
+    ceiling: list[tuple[float, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,8 +101,9 @@ class Summary:
 
     For a sampled sorter they include its own estimates of both measures and of the error rate;
     ``expected_quality_mean`` is another name of ``stated_kappa_ndcg_mean``. ``filled_share`` is the
-    share of answers about pairs on which nobody had voted, and the ceiling what all votes of the
-    people who answer would reach, by net wins. Standard errors end in ``_se``.
+    share of answers about pairs on which nobody had voted. ``own`` measures compare the list with
+    all votes of the people who answer, which is what a sampled sorter states; the ceiling is what
+    these votes would reach. Standard errors end in ``_se``.
     """
 
     judgments_mean: float
@@ -121,6 +123,8 @@ class Summary:
     overlap_se: float = 0.0
     ceiling_kappa_ndcg_mean: float | None = None
     ceiling_overlap_mean: float | None = None
+    own_kappa_ndcg_mean: float | None = None
+    own_overlap_mean: float | None = None
 
 
 def summarise(
@@ -146,7 +150,8 @@ def summarise(
             np.concatenate([each.overlap for each in results]),
             [estimate for each in results for estimate in each.estimates],
             sum(each.filled for each in results),
-            [each for result in results for each in result.all_votes],
+            [each for result in results for each in result.own],
+            [each for result in results for each in result.ceiling],
         ),
     )
 
@@ -208,7 +213,12 @@ def _run_chunk(chunk: Chunk) -> Results:
         np.array([overlap for _, overlap in measured]),
         [run.estimate for run in runs if run.estimate is not None],
         sum(run.filled for run in runs),
-        [measures(replace(run, ranking=run.all_votes), k) for run in runs if run.all_votes],
+        [measures(replace(run, worth=run.own), k) for run in runs if run.own],
+        [
+            measures(replace(run, ranking=tuple(by_worth(run.own)[:k])), k)
+            for run in runs
+            if run.own
+        ],
     )
 
 
@@ -278,8 +288,10 @@ def _summary_of(setting: Setting, results: Results) -> Summary:
         else results.filled / max(1, int(judgments.sum())),
         kappa_ndcg_se=_deviation(results.kappa_ndcg) / root,
         overlap_se=_deviation(results.overlap) / root,
-        ceiling_kappa_ndcg_mean=_mean([quality for quality, _ in results.all_votes]),
-        ceiling_overlap_mean=_mean([overlap for _, overlap in results.all_votes]),
+        ceiling_kappa_ndcg_mean=_mean([quality for quality, _ in results.ceiling]),
+        ceiling_overlap_mean=_mean([overlap for _, overlap in results.ceiling]),
+        own_kappa_ndcg_mean=_mean([quality for quality, _ in results.own]),
+        own_overlap_mean=_mean([overlap for _, overlap in results.own]),
     )
 
 

@@ -1,0 +1,1 @@
+"""Rivals of `robust` at equal questions: simulated people, real votes, teams, rankers."""
