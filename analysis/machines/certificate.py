@@ -3,10 +3,10 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Literal, Self
+from typing import Literal
 
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.machines.alternative import AlternativeTest, PersonComparison
+from topkapi.analysis.machines.alternative import AlternativeTest
 
 FORMAT = "topkapi-certificate-1"
 GOOD_PEOPLE, GOOD_QUERIES = 3, 30
@@ -52,22 +52,6 @@ class Certificate:
         """Return the certificate as JSON text."""
         record = {"format": FORMAT, **asdict(self)}
         return json.dumps(record, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
-
-    @classmethod
-    def of_json(cls, text: str) -> Self:
-        """Read the JSON text of a certificate; raise BadData."""
-        try:
-            record: dict[str, Any] = json.loads(text)
-            if record.pop("format") != FORMAT:
-                raise BadData(f"not a certificate in the format {FORMAT}")
-            test = record.pop("test")
-            people = tuple(PersonComparison(**each) for each in test.pop("people"))
-            found = AlternativeTest(
-                **{**test, "people": people, "left_out": tuple(test["left_out"])}
-            )
-            return cls(**{**record, "limits": tuple(record["limits"]), "test": found})
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise BadData(f"not a certificate in the format {FORMAT}: {error}") from error
 
 
 def certificate(

@@ -44,9 +44,7 @@ def import_file(
     labels = read_grades(file)
     with open_sessions() as sessions, sessions.write.begin() as session:
         found = import_grades(session, required_study(session, slug), machine, labels)
-    left = f"; {found.left_out} are not about pages of the study" if found.left_out else ""
-    told = f"{found.machine}: {found.judgments} grades of {found.queries} queries imported{left}"
-    say(as_json, asdict(found), told)
+    say(as_json, asdict(found), str(found))
 
 
 def certificate(

@@ -244,7 +244,7 @@ def _new_password() -> str:
 
 
 def _state(user: User) -> str:
-    return "disabled" if user.disabled_at else "active"
+    return "disabled" if user.disabled_at else "machine" if user.machine else "active"
 
 
 def _facts(user: User) -> dict[str, Any]:

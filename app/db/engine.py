@@ -35,6 +35,7 @@ POOL_SECONDS = 2.0  # to get a connection from the pool; one should always be fr
 WAL_BYTES = 64 * 1024**2
 RESTED_SECONDS = 5.0
 PREPARED = "prepared_statements"
+LISTENS = "topkapi_listens"  # whether a connection can wait for notices
 _BUSY_OPTION = "topkapi_busy_ms"
 READ_ONLY = {"topkapi_read_only": True, "postgresql_readonly": True}
 
@@ -126,6 +127,9 @@ def _engine(url: URL, *, pool_seconds: float) -> Engine:
         hide_parameters=True,
         json_serializer=dump_json,
         connect_args={"prepare_threshold": None} if prepared == "off" else {},
+        execution_options={
+            LISTENS: url.get_backend_name() == "postgresql" and prepared == "on",
+        },
     )
     refuse_unstorable(engine)
     return engine

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, FilePayload, Page, expect
 
 from tests.browser.assigned_work import Site
 from tests.browser.looks import assert_accessible, flaws, schemes, widths
@@ -81,8 +81,15 @@ def test_a_machine_is_started_watched_stopped_and_continued(
         start(page)
         runs = page.get_by_role("region", name="Runs")  # the page goes there by itself
         expect(runs.get_by_role("row").nth(1)).to_contain_text("done")
+        expect(runs.get_by_role("row").nth(1)).to_contain_text("pairs prompt 1")
         expect(runs.get_by_role("row").nth(2)).to_contain_text("stopped")
         assert_accessible(page)
+
+        judged_elsewhere(page, b"q0 0 q0-d0 2\nq0 0\n")
+        expect(page.get_by_role("alert")).to_contain_text("judged.qrels, line 2: 2 columns")
+        judged_elsewhere(page, b"q0 0 q0-d0 2\nq7 0 d 1\n")
+        done = "elsewhere: 1 grades of 1 queries imported; 1 are not about pages of the study."
+        expect(page.get_by_role("status")).to_contain_text(done)
     assert max(endpoint.paid.values()) == 1
     assert all("Think before you reply." in each for each in endpoint.prompts[1:])
     assert endpoint.key not in server.log.read_text()
@@ -91,3 +98,10 @@ def test_a_machine_is_started_watched_stopped_and_continued(
 def start(page: Page) -> None:
     page.get_by_label("Model at").fill("fake")
     page.get_by_role("button", name="Start").click()
+
+
+def judged_elsewhere(page: Page, lines: bytes) -> None:
+    page.get_by_label("Name of the machine").fill("elsewhere")
+    file = FilePayload(name="judged.qrels", mimeType="text/plain", buffer=lines)
+    page.get_by_label("File").set_input_files(file)
+    page.get_by_role("button", name="Import").click()

@@ -102,7 +102,7 @@ def test_a_part_of_raw_files_is_imported_and_a_wrong_file_is_diagnosed(
     path = tmp_path / "antique.zip"
     path.write_bytes(zipped(folder))
     page.goto(f"{site.server.url}/imports")
-    page.get_by_text("Take a part, pool runs, or another name").click()
+    page.get_by_text("Take a part, pool runs, a prior, or another name").click()
     look(page, "import-page")
     page.get_by_label("Study", exact=True).set_input_files(path)
     page.get_by_label("Queries", exact=True).fill("2")

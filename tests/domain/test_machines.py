@@ -12,10 +12,9 @@ from topkapi.app.domain.machines.prompts import (
     BUILT_IN,
     Need,
     Page,
+    Prompt,
     checked_template,
-    grades_prompt,
-    lists_prompt,
-    pairs_prompt,
+    filled,
 )
 from topkapi.app.domain.machines.replies import ReplyForm, asked_for, read_reply, schema_of
 
@@ -31,31 +30,32 @@ def test_built_in_prompts_have_every_place(tool: Tool) -> None:
 @given(left=TEXTS, right=TEXTS, query=TEXTS)
 def test_a_page_is_material_and_fills_no_place(left: str, right: str, query: str) -> None:
     need = Need("", query)
-    filled = pairs_prompt(
-        "{query}|{left}|{right}|{reply}", need, Page("", left), Page("", right), "R", 1000
-    )
-    assert filled.text == f"{query}|{left.strip()}|{right.strip()}|R"
-    assert not filled.was_cut
+    sides = [[Page("", left)], [Page("", right)]]
+    template = "{query}|{left}|{right}|{reply}"
+    found = filled(Tool.PAIRS, template, need, sides, reply="R", most_chars=1000)
+    assert found == Prompt(f"{query}|{left.strip()}|{right.strip()}|R", was_cut=False)
 
 
 @given(st.lists(st.integers(0, 300), min_size=1, max_size=6), st.integers(10, 400))
 def test_what_is_too_long_is_cut_and_said_to_be(sizes: list[int], most: int) -> None:
     pages = [Page("", "x" * size) for size in sizes]
-    filled = lists_prompt("{query}{left}{right}{reply}", Need("", ""), pages, [], "", most)
+    template = "{query}{left}{right}{reply}"
+    found = filled(Tool.LISTS, template, Need("", ""), [pages, []], reply="", most_chars=most)
     share = most // len(pages)
-    assert filled.was_cut == any(size > share for size in sizes)
-    assert filled.text.count("x") == sum(min(size, share) for size in sizes)
+    assert found.was_cut == any(size > share for size in sizes)
+    assert found.text.count("x") == sum(min(size, share) for size in sizes)
 
 
 def test_four_numbers_as_grades_are_explained() -> None:
-    numbers = grades_prompt(
-        "{query}{page}{grades}{reply}", Need("", ""), Page("", ""), ["0", "1", "2", "3"], "", 99
-    )
-    assert "3: the page is devoted to the query" in numbers.text
-    names = grades_prompt(
-        "{query}{page}{grades}{reply}", Need("", ""), Page("", ""), ["bad", "good"], "", 99
-    )
-    assert names.text == "bad, good"
+    def shown(*grades: str) -> str:
+        template, page = "{query}{page}{grades}{reply}", [[Page("", "")]]
+        need = Need("", "")
+        return filled(
+            Tool.GRADES, template, need, page, reply="", most_chars=99, grades=grades
+        ).text
+
+    assert "3: the page is devoted to the query" in shown("0", "1", "2", "3")
+    assert shown("bad", "good") == "bad, good"
 
 
 @given(st.sampled_from(list(ReplyForm)), st.sampled_from(SCALE), st.integers(0, 100))

@@ -66,7 +66,6 @@ def test_a_certificate_is_bound_to_what_was_tested(
     assert found.program == f"topkapi {topkapi.__version__}"
     assert issued(sessions, "first") == found
     assert issued(sessions, "first", epsilon=0.2).test.epsilon == 0.2
-    assert Certificate.of_json(found.to_json()) == found
 
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
@@ -77,14 +76,14 @@ def test_a_certificate_is_bound_to_what_was_tested(
     options = {"machine": "first", "tool": "pairs"}
     served = client.get(f"/studies/{SLUG}/certificate.json", params=options)
     assert served.headers["content-disposition"].endswith('certified-pairs-certificate.json"')
-    assert Certificate.of_json(served.text) == found
+    assert served.text == found.to_json()
     assert "Certificate of a machine" in client.get(f"/studies/{SLUG}/report").text
     file = tmp_path / "certificate.json"
     with monkeypatch.context() as environment:
         environment.setenv("TOPKAPI_DATABASE_URL", database_url)
         command = ["machine", "certificate", SLUG, "first", "--out", str(file)]
         assert run_command(capsys, command)[0] == 0
-    assert Certificate.of_json(file.read_text()) == found
+    assert file.read_text() == found.to_json()
 
     with sessions.write.begin() as session:
         study = session.scalars(select(Study)).one()

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import datetime, timedelta
 from pathlib import Path
 from threading import Barrier, Thread
@@ -14,7 +15,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, text
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import undefer
 
@@ -306,3 +307,39 @@ def test_a_job_killed_with_its_worker_is_finished_by_another(
     job = job_of(sessions, job_id)
     assert (job.state, job.attempts, job.worker) == (JobState.DONE, 2, other.name)
     assert result_of(sessions, job_id) == {"sum": 5}
+
+
+def test_postgresql_wakes_a_waiting_worker_also_after_its_connection_was_lost(
+    sessions: Sessions,
+) -> None:
+    if sessions.read().get_bind().dialect.name != "postgresql":
+        pytest.skip("SQLite has no notices")
+
+    def listening() -> int | None:
+        activity = "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+        with sessions.read() as session:
+            found = session.scalar(text(f"{activity} AND query = 'LISTEN {store.CHANNEL}'"))
+            return None if found is None else int(found)
+
+    def end(job: RunningJob) -> dict[str, Any]:
+        if job.parameters["numbers"] == [0]:
+            raise SystemExit
+        return add(job)
+
+    def work() -> None:
+        with suppress(SystemExit):
+            Worker(sessions, {KIND: end}, idle=600).run()
+
+    worker = Thread(target=work)
+    worker.start()
+    within(20, lambda: listening() is not None)
+    first, lost = queue(sessions, 1, 2), listening()
+    within(20, lambda: result_of(sessions, first) == {"sum": 3})
+    with sessions.write.begin() as session:
+        session.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": lost})
+    within(20, lambda: listening() not in (None, lost))
+    second = queue(sessions, 3, 4)
+    within(20, lambda: result_of(sessions, second) == {"sum": 7})
+    queue(sessions, 0)
+    worker.join(20)
+    assert not worker.is_alive()

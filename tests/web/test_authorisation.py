@@ -85,6 +85,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/machines": ADMINS,
     "POST /studies/{slug}/machines": ADMINS,
     "POST /studies/{slug}/machines/prompts": ADMINS,
+    "POST /studies/{slug}/machines/grades": ADMINS,
     "GET /studies/{slug}/certificate": RESEARCH,
     "GET /studies/{slug}/certificate.json": RESEARCH,
     "POST /studies/{slug}/confidence": RESEARCH,

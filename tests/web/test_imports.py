@@ -12,7 +12,7 @@ from sqlalchemy import select
 from tests.factories import make_study, make_user, sign_in
 from tests.studies import append, small_study, zipped
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import AuditEvent, Query, Study, User
+from topkapi.app.db.models import AuditEvent, Candidate, Query, Study, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.importing import preview_study
@@ -75,6 +75,29 @@ def test_a_study_is_shown_first_and_written_when_confirmed(
         event = session.scalars(select(AuditEvent)).one()
     assert (event.user_id, event.action) == (admin.id, "study.create")
     assert list((tmp_path / "uploads").glob("*.study")) == []
+
+
+def test_the_scores_of_a_ranker_are_a_second_file_of_the_form(
+    token: dict[str, str], client: httpx.Client, sessions: Sessions, tmp_path: Path
+) -> None:
+    data = zipped(small_study(tmp_path / "study"))
+    wrong = {"file": ("small.zip", data), "prior": ("bm25.run", b"q0 Q0 d0 1 7.5 bm25\nq0 Q0\n")}
+    address = client.post("/imports", files=wrong).headers["location"]
+    named = r"prior\.run</td><td class=\"r\"><span class=\"unit\">line </span>2<"
+    assert re.search(named, wait(client, address))
+    files = {"file": ("small.zip", data), "prior": ("bm25.run", b"q0 Q0 d0 1 7.5 bm25\n")}
+    address = client.post("/imports", files=files).headers["location"]
+    wait(client, address)
+    client.post(f"{address}/confirm")
+    wait(client, address)
+    reply = client.post("/api/v1/studies?slug=other", headers=token, files=files)
+    assert reply.status_code == 201, reply.text
+    with sessions.read() as session:
+        features = [each for each in session.scalars(select(Candidate.features)) if each]
+        priors = [study.settings.prior for study in session.scalars(select(Study))]
+    assert (features, priors) == ([{"prior": 7.5}] * 2, ["prior"] * 2)
+    left = [path.suffix for path in (tmp_path / "uploads").iterdir()]
+    assert not {".study", ".prior"} & set(left)
 
 
 @pytest.mark.usefixtures("admin")

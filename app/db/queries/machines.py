@@ -127,11 +127,6 @@ def calls_of_study(
         yield from rows
 
 
-def state_of_job(session: Session, job_id: int | None) -> Job | None:
-    """Return the job of a call."""
-    return None if job_id is None else session.get(Job, job_id)
-
-
 def form_of(session: Session, user_id: int, model: str) -> str | None:
     """Return the form of replies in the latest call of a machine, which it goes on with."""
     statement = (

@@ -123,39 +123,35 @@ def checked_template(tool: Tool, text: str) -> str:
     return text
 
 
-def pairs_prompt(
-    template: str, need: Need, left: Page, right: Page, reply: str, most_chars: int
-) -> Prompt:
-    """Return the prompt for two pages, A on the left."""
-    pages = [_cut(page, most_chars // 2) for page in (left, right)]
-    return _filled(template, need, reply, pages, {"left": pages[0][0], "right": pages[1][0]})
-
-
-def grades_prompt(
-    template: str, need: Need, page: Page, grades: Sequence[str], reply: str, most_chars: int
-) -> Prompt:
-    """Return the prompt for one page."""
-    cut = _cut(page, most_chars)
-    return _filled(template, need, reply, [cut], {"page": cut[0], "grades": _explained(grades)})
-
-
-def lists_prompt(
+def filled(
+    tool: Tool,
     template: str,
     need: Need,
-    left: Sequence[Page],
-    right: Sequence[Page],
+    sides: Sequence[Sequence[Page]],
+    *,
     reply: str,
     most_chars: int,
+    grades: Sequence[str] = (),
 ) -> Prompt:
-    """Return the prompt for two lists; each of their pages has an equal share of the space."""
-    share = most_chars // max(1, len(left) + len(right))
-    sides = [[_cut(page, share) for page in pages] for pages in (left, right)]
+    """Return the prompt for the pages on each side; each has an equal share of the space."""
+    share = most_chars // max(1, sum(map(len, sides)))
+    cut = [[_cut(page, share) for page in side] for side in sides]
     texts = [
         "\n\n".join(f"{rank}. {text}" for rank, (text, _) in enumerate(side, start=1))
-        for side in sides
+        if tool is Tool.LISTS
+        else side[0][0]
+        for side in cut
     ]
-    values = {"left": texts[0], "right": texts[1]}
-    return _filled(template, need, reply, [*sides[0], *sides[1]], values)
+    known = {
+        "guidelines": need.guidelines.strip() or "(none)",
+        "query": need.query,
+        "need": "\n".join(filter(None, (need.description, need.narrative))),
+        "reply": reply,
+        "grades": _explained(grades),
+        **dict(zip(_PLACES[tool], texts, strict=False)),
+    }
+    text = _PLACE.sub(lambda found: known[found[1]], template)  # one pass: a page names no place
+    return Prompt(text, any(was_cut for side in cut for _, was_cut in side))
 
 
 def _explained(grades: Sequence[str]) -> str:
@@ -169,22 +165,3 @@ def _explained(grades: Sequence[str]) -> str:
 def _cut(page: Page, most_chars: int) -> tuple[str, bool]:
     text = f"{page.title}\n{page.body}".strip()
     return (text, False) if len(text) <= most_chars else (text[:most_chars] + " [...]", True)
-
-
-def _filled(
-    template: str,
-    need: Need,
-    reply: str,
-    pages: Sequence[tuple[str, bool]],
-    values: Mapping[str, str],
-) -> Prompt:
-    """Fill the places in one pass, so that a page cannot name a place."""
-    known = {
-        "guidelines": need.guidelines.strip() or "(none)",
-        "query": need.query,
-        "need": "\n".join(filter(None, (need.description, need.narrative))),
-        "reply": reply,
-        **values,
-    }
-    text = _PLACE.sub(lambda found: known[found[1]], template)
-    return Prompt(text, any(was_cut for _, was_cut in pages))

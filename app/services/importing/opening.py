@@ -76,7 +76,7 @@ class WithPrior(Closing):
     def __init__(self, source: Source, path: Path) -> None:
         self._source, self._path = source, path
         self.name, self.single = source.name, source.single
-        self._added = f"{PRIOR}.{path.name}"
+        self._added = f"{PRIOR}.run"
         kept = {name: size for name, size in source.files.items() if name.split(".")[0] != PRIOR}
         self.files = {**kept, self._added: path.stat().st_size}
 

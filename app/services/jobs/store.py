@@ -17,12 +17,14 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, clock, now
 from topkapi.app.db.models import Job, Study
+from topkapi.app.db.notices import notify
 from topkapi.app.db.queries import jobs as queries
 from topkapi.app.db.queries.jobs import LONGEST_LEASE, is_held
 from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services import audit
 
+CHANNEL = "topkapi_jobs"  # of notices that a job waits
 LEASE = timedelta(seconds=30)
 STALLED = timedelta(seconds=60)  # an idle worker takes a waiting job within seconds
 MOST_ATTEMPTS = 3
@@ -59,6 +61,7 @@ def queue_job(
     session.add(job)
     session.flush()
     audit.record(session, actor_id, "job.start", study.slug, job=job.id, kind=kind)
+    notify(session, CHANNEL)
     return job
 
 
@@ -189,6 +192,7 @@ def stop_taken(session: Session, held: Lease) -> bool:
 
 def release_job(session: Session, held: Lease) -> bool:
     """Return the job to the queue, as a worker does that is told to end; no attempt is counted."""
+    notify(session, CHANNEL)
     return _change(
         session,
         held,

@@ -4,8 +4,8 @@ import logging
 import os
 import secrets
 import socket
-import time
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from datetime import timedelta
 
@@ -15,6 +15,7 @@ from sqlalchemy.orm import Session
 from topkapi.analysis.errors import AnalysisError
 from topkapi.app.db.base import Json
 from topkapi.app.db.engine import Sessions
+from topkapi.app.db.notices import Listener
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.kinds import KINDS
@@ -22,7 +23,7 @@ from topkapi.app.services.jobs.running import LeaseKeeper, RunningJob, Stopped
 from topkapi.app.services.jobs.store import Lease
 from topkapi.extras import MissingPackage
 
-IDLE_SECONDS = 1.0  # between two looks at an empty queue
+IDLE_SECONDS = 1.0  # between two looks at an empty queue, unless a notice comes first
 _log = logging.getLogger("topkapi.jobs")
 
 
@@ -33,7 +34,10 @@ def worker_name() -> str:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """Runs jobs in this process; no transaction is open while one computes."""
+    """Runs jobs in this process; no transaction is open while one computes.
+
+    On PostgreSQL a new job wakes it; ``idle`` are the seconds after which it looks by itself.
+    """
 
     sessions: Sessions
     kinds: Mapping[str, Callable[[RunningJob], Json]] = field(default_factory=lambda: KINDS)
@@ -41,21 +45,23 @@ class Worker:
     dask: str | None = None
     processes: int = 1
     name: str = field(default_factory=worker_name)
+    idle: float = IDLE_SECONDS
 
     def run(self, *, until_empty: bool = False) -> None:
         """Run jobs for ever, or until none waits; a database that is away is tried again."""
         recovered = False
-        while True:
-            try:
-                recovered = recovered or self._recover()
-                found = self.run_one()
-            except SQLAlchemyError:
-                _log.exception("the database did not answer")
-                found = recovered = False
-            if not found and until_empty:
-                return
-            if not found:
-                time.sleep(IDLE_SECONDS)
+        with closing(Listener(self.sessions, store.CHANNEL)) as listener:
+            while True:
+                try:
+                    recovered = recovered or self._recover()
+                    found = self.run_one()
+                except SQLAlchemyError:
+                    _log.exception("the database did not answer")
+                    found = recovered = False
+                if not found and until_empty:
+                    return
+                if not found:
+                    listener.wait(self.idle)
 
     def _recover(self) -> bool:
         """Make the jobs takeable that a worker of the same name held, which was interrupted."""

@@ -2,16 +2,12 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from hashlib import blake2b
-from typing import Any
 
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import AskingGrade, GradePlan
 from topkapi.app.domain.lists.session import AskingLists, ListAnswer
-from topkapi.app.domain.machines import prompts
 from topkapi.app.domain.machines.orders import Contradiction, Orders, decide, mirrored
-from topkapi.app.domain.machines.prompts import Need, Page, Prompt
+from topkapi.app.domain.machines.prompts import Need, Page, filled
 from topkapi.app.domain.machines.replies import ReplyForm, asked_for
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.plan import Plan
@@ -25,11 +21,6 @@ PAIR_ANSWERS: Mapping[str, Answer] = {"A": Answer.LEFT, "tie": Answer.TIE, "B": 
 LIST_ANSWERS: Mapping[str, ListAnswer] = {
     answer.replace("left", "A").replace("right", "B").replace("_", " "): answer
     for answer in ListAnswer
-}
-_FILLED: Mapping[Tool, Callable[..., Prompt]] = {
-    Tool.PAIRS: prompts.pairs_prompt,
-    Tool.GRADES: prompts.grades_prompt,
-    Tool.LISTS: prompts.lists_prompt,
 }
 Ask = Callable[[ModelQuestion], str | None]
 
@@ -51,8 +42,7 @@ class _Posed:
 
     answers: Mapping[str, str]
     tie: str | None
-    sides: Sequence[Any]
-    filled: Callable[..., Prompt]  # of the sides, how to reply, and the space for pages
+    sides: Sequence[Sequence[Page]]
     names: Mapping[str, str]
 
 
@@ -67,22 +57,29 @@ def answer_of(
     """Return the model's answer to the open question; None if no reply could be read."""
     query = state.query
     need = Need(guidelines, query.text, query.description, query.narrative)
-    posed = _posed(state, pages, partial(_FILLED[state.tool], prompt.text, need))
+    posed = _posed(state, pages)
     values = tuple(posed.answers)
     sentence = asked_for(manner.form, values)
 
     def told(swapped: bool, repeat: int) -> str | None:
-        sides = reversed(posed.sides) if swapped else posed.sides
-        filled = posed.filled(*sides, reply=sentence, most_chars=manner.most_chars)
+        put = filled(
+            state.tool,
+            prompt.text,
+            need,
+            posed.sides[::-1] if swapped else posed.sides,
+            reply=sentence,
+            most_chars=manner.most_chars,
+            grades=values,
+        )
         return ask(
             ModelQuestion(
                 assignment_id=state.assignment_id,
                 position=state.position,
                 prompt_number=prompt.number,
-                prompt=filled.text,
+                prompt=put.text,
                 sentence=sentence,
                 values=values,
-                was_cut=filled.was_cut,
+                was_cut=put.was_cut,
                 swapped=swapped,
                 repeat=2 * manner.round + repeat,
             )
@@ -100,28 +97,25 @@ def answer_of(
     return None if answer is None else SubmittedAnswer(posed.answers[answer], **posed.names)
 
 
-def _posed(
-    state: AssignmentState, pages: Mapping[int, Page], filled: Callable[..., Prompt]
-) -> _Posed:
+def _posed(state: AssignmentState, pages: Mapping[int, Page]) -> _Posed:
     question = state.state
     if isinstance(question, AskingGrade):
         grades = GradePlan.from_json(state.plan).grades
         names = {"document": state.documents[question.document].name}
         answers: Mapping[str, str] = {grade: grade for grade in grades}
-        filled = partial(filled, grades=grades)
-        return _Posed(answers, None, [pages[question.document]], filled, names)
+        return _Posed(answers, None, [[pages[question.document]]], names)
     if isinstance(question, AskingLists):
         lists = question.left, question.right
         names = {"left": question.left.system, "right": question.right.system}
         shown = [[pages[number] for number in each.documents] for each in lists]
-        return _Posed(LIST_ANSWERS, "same", shown, filled, names)
+        return _Posed(LIST_ANSWERS, "same", shown, names)
     assert isinstance(question, Asking)
     allowed = Plan.from_json(state.plan).answers
     answers = {name: answer for name, answer in PAIR_ANSWERS.items() if answer in allowed}
     left, right = question.shown
     names = {"left": state.documents[left].name, "right": state.documents[right].name}
     tie = "tie" if "tie" in answers else None
-    return _Posed(answers, tie, [pages[left], pages[right]], filled, names)
+    return _Posed(answers, tie, [[pages[left]], [pages[right]]], names)
 
 
 def _drawn(state: AssignmentState) -> bool:

@@ -19,7 +19,7 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import clock, now
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import MachineCall
+from topkapi.app.db.models import Job, MachineCall
 from topkapi.app.db.queries import machines as queries
 from topkapi.app.db.queries.jobs import is_held
 from topkapi.app.domain.errors import Invalid
@@ -240,5 +240,5 @@ def _complete(call: MachineCall, replies: Sequence[Reply], read: ReadReply | Non
 
 
 def _is_running(session: Session, job_id: int | None) -> bool:
-    job = queries.state_of_job(session, job_id)
+    job = None if job_id is None else session.get(Job, job_id)
     return job is not None and not job.state.final and is_held(job.lease_until, clock(session))

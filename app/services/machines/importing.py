@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -23,6 +24,7 @@ from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.machines.assessors import machine_named
+from topkapi.app.services.results.systems.runs import MOST_UNPACKED, unpacked
 
 Graded = dict[str, dict[str, int]]  # query -> page -> grade
 
@@ -36,14 +38,34 @@ class ImportedGrades:
     judgments: int
     left_out: int
 
+    def __str__(self) -> str:
+        left = f"; {self.left_out} are not about pages of the study" if self.left_out else ""
+        return f"{self.machine}: {self.judgments} grades of {self.queries} queries imported{left}"
 
-def read_grades(path: Path) -> list[Label]:
-    """Read `qid 0 docid grade` lines, or umbrela's JSON Lines; raise Invalid."""
+
+def read_sent(name: str, data: bytes) -> list[Label]:
+    """Read an uploaded file like `read_grades`."""
+    try:
+        plain = unpacked(name, data, longest=MOST_UNPACKED)
+    except ValueError as error:
+        raise Invalid(f"{error}.", field="file") from None
+    with NamedTemporaryFile() as stored:
+        stored.write(plain)
+        stored.flush()
+        return read_grades(Path(stored.name), name)
+
+
+def read_grades(path: Path, name: str = "") -> list[Label]:
+    """Read `qid 0 docid grade` lines, or umbrela's JSON Lines; raise Invalid with file and line.
+
+    ``name`` is that of an uploaded file, which is stored under another one.
+    """
     try:
         first = next((line for _, line in numbered_lines(path)), "")
         return read_umbrela(path) if first.lstrip().startswith("{") else read_qrels(path)
     except (AnalysisError, OSError) as error:
-        raise Invalid(f"{error}.", field="file") from None
+        reason = str(error).replace(str(path), name or str(path))
+        raise Invalid(f"{reason}.", field="file") from None
 
 
 def import_grades(

@@ -96,13 +96,15 @@ class AssignmentRow:
     round: int
     answered: int
     state: str
+    machine: bool
 
     @classmethod
     def of(cls, row: Assignment) -> Self:
         """Copy the assignment with the names of its query and person."""
         query, person = row.query.external_id, row.user.name
         counts = row.round + 1, row.answered
-        return cls(row.id, row.query_id, query, person, row.tool, *counts, state_of(row))
+        known = *counts, state_of(row), row.user.machine
+        return cls(row.id, row.query_id, query, person, row.tool, *known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
+from topkapi.app.services.importing.uploads.store import discard
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
 
@@ -16,7 +17,10 @@ _FORM = {
     "schema": {
         "type": "object",
         "required": ["file"],
-        "properties": {"file": {"type": "string", "format": "binary"}},
+        "properties": {
+            "file": {"type": "string", "format": "binary"},
+            "prior": {"type": "string", "format": "binary"},
+        },
     }
 }
 STUDY_BODY: dict[str, Any] = {
@@ -62,7 +66,8 @@ async def post_study(
     that have candidates, and the first candidates of each. `split` chooses among several files by a
     word of their names; `slug` replaces the study's own. `leave_out` leaves out candidates whose
     document is missing or empty, and counts them; `pool` makes the candidates from the first
-    documents of each run.
+    documents of each run. A form may have a second file, `prior`: scores of a ranker, a TREC run,
+    that help the sorter robust to choose its questions.
     """
     path, name, _ = await receive(request, runner.store, filename)
     try:
@@ -79,6 +84,6 @@ async def post_study(
             )
         )
     finally:
-        path.unlink(missing_ok=True)
+        discard(path)
     response.status_code = 200 if dry_run else 201
     return report

@@ -12,7 +12,7 @@ from starlette.datastructures import FormData, UploadFile
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.importing import ReadOptions
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
-from topkapi.app.services.importing.uploads.store import safe_name
+from topkapi.app.services.importing.uploads.store import discard, prior_of, safe_name
 
 _NO_FILE = "Choose a .zip or .tar.gz of the folder, a full copy, or a single LETOR file."
 
@@ -40,19 +40,23 @@ async def receive(
 ) -> tuple[Path, str, int]:
     """Store the upload on disk; return its path, its file name and its size.
 
-    Without a ``filename`` only a form is accepted, which names its file.
+    Without a ``filename`` only a form is accepted, which names its file. Scores of a ranker that a
+    form has too are stored beside it.
     """
     path = await run_in_threadpool(store.new_file)
     if filename is None or _is_form(request):
-        sent = (await request.form(max_files=1, max_fields=20)).get("file")
+        form = await request.form(max_files=2, max_fields=20)
+        sent, prior = form.get("file"), form.get("prior")
         if not isinstance(sent, UploadFile) or not sent.filename:
             raise Invalid(_NO_FILE, field="file")
         filename = sent.filename
         size = await run_in_threadpool(store.keep, sent.file, path)
+        if isinstance(prior, UploadFile) and prior.filename:
+            await run_in_threadpool(store.keep, prior.file, prior_of(path))
     else:
         size = await _stream(request, store, path)
     if size == 0:
-        path.unlink(missing_ok=True)
+        discard(path)
         raise Invalid(f"The file is empty. {_NO_FILE}", field="file")
     return path, safe_name(filename), size
 

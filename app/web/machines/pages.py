@@ -1,4 +1,4 @@
-"""Machine assessors of a study: estimate a run, start it, watch it, and edit its prompts.
+"""Machine assessors: estimate a run, start it, watch it, edit its prompts, import its judgments.
 
 Runs that begin here use the server's own endpoint and key: an administrator can neither read the
 key nor send it elsewhere.
@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Form, Request
+from fastapi import APIRouter, File, Form, Request, UploadFile
 from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
@@ -20,14 +20,19 @@ from topkapi.app.db.queries import machines as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.machines.orders import Contradiction, Orders
+from topkapi.app.services.importing.uploads.store import safe_name
 from topkapi.app.services.jobs import store
 from topkapi.app.services.machines import judging
 from topkapi.app.services.machines.judging import Estimate
 from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of, save_prompt
 from topkapi.app.services.machines.terms import Terms
-from topkapi.app.web.access.deps import AdminUser, SessionDep, StudyDep
+from topkapi.app.services.results.systems.runs import MOST_BYTES
+from topkapi.app.services.studies.lifecycle import required_study
+from topkapi.app.web.access.deps import AdminUser, SessionDep, Slug, StudyDep
+from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import Refusal
+from topkapi.app.web.common.views import PersonView, Refusal
+from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.studies.pages import study_head
 from topkapi.app.web.studies.views import StudyHead
@@ -66,7 +71,7 @@ class RunView:
 
 @dataclass(frozen=True, slots=True)
 class MachinesView:
-    """The page: the form, the estimate, past runs, and prompts."""
+    """The page: the form, the estimate, past runs, prompts, and what was imported."""
 
     head: StudyHead
     form: RunForm
@@ -74,8 +79,10 @@ class MachinesView:
     tools: Sequence[Tool]
     runs: Sequence[RunView]
     prompts: Sequence[UsedPrompt]
+    versions: Mapping[Tool, Mapping[int, str]]
     estimate: Estimate | None = None
     refusal: Refusal | None = None
+    imported: str = ""
 
 
 @router.get("")
@@ -134,6 +141,34 @@ def post_prompt(
     return RedirectResponse(f"{url}#prompts", status_code=303)
 
 
+@router.post("/grades", dependencies=RECEIVING)
+def post_grades(
+    request: Request,
+    user: EarlyAdmin,
+    slug: Slug,
+    machine: Annotated[str, Form(max_length=200)] = "",
+    file: Annotated[UploadFile | str, File()] = "",
+) -> Response:
+    """Import grades that a machine gave elsewhere, all of them or none."""
+    from topkapi.app.services.machines.importing import import_grades, read_sent  # loads NumPy
+
+    sessions = request.app.state.sessions
+    told: dict[str, Any] = {}
+    try:
+        if isinstance(file, str) or not file.filename:
+            raise Invalid("Choose a file with the grades of the machine.", field="file")
+        labels = read_sent(safe_name(file.filename), file.file.read(MOST_BYTES + 1))
+        with sessions.write.begin() as session:
+            study = required_study(session, slug)
+            found = import_grades(session, study, machine, labels, actor_id=user.id)
+        told["imported"] = str(found)
+    except (Invalid, Conflict) as refusal:
+        told["refusal"] = refusal
+    with sessions.read() as session:
+        study = required_study(session, slug)
+        return _show(request, session, user, study, RunForm(tools=study.settings.tools[:1]), **told)
+
+
 def _endpoint(request: Request) -> str:
     settings: Settings = request.app.state.settings
     return settings.model_endpoint
@@ -142,12 +177,13 @@ def _endpoint(request: Request) -> str:
 def _show(
     request: Request,
     session: Session,
-    user: User,
+    user: User | PersonView,
     study: Study,
     form: RunForm,
     *,
     estimate: Estimate | None = None,
     refusal: AppError | None = None,
+    imported: str = "",
     unsaved: Mapping[Tool, str] | None = None,
 ) -> Response:
     tools = study.settings.tools
@@ -162,8 +198,10 @@ def _show(
         prompts=[
             UsedPrompt(each.tool, each.number, kept.get(each.tool, each.text)) for each in used
         ],
+        versions={tool: queries.prompt_texts(session, study.id, tool) for tool in tools},
         estimate=estimate,
         refusal=None if refusal is None else Refusal.of(refusal),
+        imported=imported,
     )
     return render(request, "machines/machines.html", view, status=422 if refusal else 200)
 

@@ -32,6 +32,7 @@ class UserOut(BaseModel):
     role: Role
     disabled: bool
     has_password: bool
+    machine: bool
     created_at: datetime
 
     @classmethod
@@ -44,6 +45,7 @@ class UserOut(BaseModel):
             role=user.role,
             disabled=user.disabled_at is not None,
             has_password=user.password_hash is not None,
+            machine=user.machine,
             created_at=user.created_at,
         )
 

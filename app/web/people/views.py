@@ -36,6 +36,7 @@ class PersonRow:
     link_expires_at: datetime | None
     assigned: int
     finished: int
+    machine: bool
 
     @classmethod
     def of(cls, user: User, link: Invitation | None, work: tuple[int, int]) -> Self:
@@ -51,6 +52,7 @@ class PersonRow:
             link_expires_at=None if link is None else link.expires_at,
             assigned=work[0],
             finished=work[1],
+            machine=user.machine,
         )
 
     @property
@@ -58,6 +60,8 @@ class PersonRow:
         """State of the account in a word or two."""
         if self.disabled_at is not None:
             return "disabled"
+        if self.machine:
+            return "machine"
         if self.has_password:
             return "active"
         return "no password" if self.link_expires_at is None else "invited"

@@ -64,7 +64,7 @@ _LONG_TEXT = BodyLimit(4096 * KB, seconds=60.0, needs_admin=True)
 _RULES = (
     (re.compile(r"/imports|/api/v1/studies"), _STUDY),
     (re.compile(r"/studies/[^/]+/assign/csv|/api/v1/studies/[^/]+/assignments/csv"), _CSV),
-    (re.compile(r"(/api/v1)?/studies/[^/]+/systems"), _RUNS),
+    (re.compile(r"(/api/v1)?/studies/[^/]+/systems|/studies/[^/]+/machines/grades"), _RUNS),
     (re.compile(r"/studies/[^/]+/guidelines|/api/v1/studies/[^/]+(/rotation)?"), _LONG_TEXT),
 )
 

@@ -1,4 +1,4 @@
-"""Certificates: round trip, verdict, limits in sentences; agreement by kind of assessor."""
+"""Certificates: verdict, limits in sentences; agreement by kind of assessor."""
 
 import json
 
@@ -40,7 +40,7 @@ def issued(test: AlternativeTest) -> Certificate:
     return certificate(test, question="grades", versions=VERSIONS, issued="2026-11-17")
 
 
-def test_a_certificate_names_what_was_tested_and_survives_json() -> None:
+def test_a_certificate_names_what_was_tested() -> None:
     found = issued(comparison())
     assert (found.verdict, found.people, found.queries, found.items) == (
         "may replace a person",
@@ -51,8 +51,7 @@ def test_a_certificate_names_what_was_tested_and_survives_json() -> None:
     record = json.loads(found.to_json())
     assert {name: record[name] for name in VERSIONS} == VERSIONS
     assert record["format"] == "topkapi-certificate-1"
-    assert len(record["test"]["people"]) == 3
-    assert Certificate.of_json(found.to_json()) == found
+    assert [each["won"] for each in record["test"]["people"]] == [True] * 3
 
 
 def test_limits_say_what_is_not_shown() -> None:
@@ -75,9 +74,6 @@ def test_what_is_no_certificate_is_refused() -> None:
     by_item = alternative_annotator_test(labels(30, 3, wrong=0.2), 3, range(3), unit="items")
     with pytest.raises(BadData, match="over queries"):
         issued(by_item)
-    for text in ("{", "[]", "{}", '{"format": "other"}', '{"format": "topkapi-certificate-1"}'):
-        with pytest.raises(BadData, match="not a certificate"):
-            Certificate.of_json(text)
 
 
 def test_agreement_is_that_of_each_kind_alone() -> None:

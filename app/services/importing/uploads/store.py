@@ -179,7 +179,7 @@ class UploadStore:
 
     def drop(self, upload: Upload) -> None:
         """Remove the bytes; the state is kept for a day."""
-        (self._folder / f"{upload.id}.study").unlink(missing_ok=True)
+        discard(self._folder / f"{upload.id}.study")
 
     def _sweep(self) -> None:
         oldest = time.time() - KEEP.total_seconds()
@@ -187,6 +187,17 @@ class UploadStore:
             with suppress(FileNotFoundError):  # an import that has just ended removed it
                 if path.stat().st_mtime < oldest:
                     path.unlink()
+
+
+def prior_of(path: Path) -> Path:
+    """Return where the scores of a ranker are that were sent with the study at ``path``."""
+    return path.with_suffix(".prior")
+
+
+def discard(path: Path) -> None:
+    """Remove a study that was sent, and what was sent with it."""
+    for each in (path, prior_of(path)):
+        each.unlink(missing_ok=True)
 
 
 def safe_name(name: str) -> str:

@@ -152,7 +152,7 @@ def _read(name: str, data: bytes) -> Iterator[ReadRun]:
     # Imported here, so that a server starts without the numerical libraries.
     from topkapi.analysis.data.runs import parse_run, run_text, split_runs
 
-    raw = _unpacked(name, data)
+    raw = unpacked(name, data)
     if raw.count(b"\n") > MOST_LINES:
         raise ValueError(f"{name}: more than {MOST_LINES:,} lines. Split the file by system.")
     for system, text in split_runs(run_text(raw, name), name).items():
@@ -164,7 +164,8 @@ def _read(name: str, data: bytes) -> Iterator[ReadRun]:
         yield ReadRun(system, name, frozenset(parse_run(text)), text.count("\n"), packed)
 
 
-def _unpacked(name: str, data: bytes) -> bytes:
+def unpacked(name: str, data: bytes, longest: int = _PIECE) -> bytes:
+    """Return an uploaded file without gzip; raise ValueError if it or a line is far too long."""
     if data[:2] != b"\x1f\x8b":
         return data
     most = min(MOST_UNPACKED, max(limits.RATIO_FREE, limits.MAX_RATIO * len(data)))
@@ -179,9 +180,9 @@ def _unpacked(name: str, data: bytes) -> bytes:
                 line = line + len(piece) if end < 0 else len(piece) - end - 1
                 if size > most:
                     raise ValueError(f"{name}: more than {format_size(most)} when unpacked.")
-                if line > _PIECE:  # `run_lines` would refuse it, after all was unpacked
+                if line > longest:  # `run_lines` would refuse it, after all was unpacked
                     number = 1 + sum(each.count(b"\n") for each in pieces)
-                    raise ValueError(f"{name}, line {number}: more than {_PIECE:,} characters")
+                    raise ValueError(f"{name}, line {number}: more than {longest:,} characters")
     except (EOFError, OSError, zlib.error) as error:
         raise ValueError(f"{name}: damaged gzip file ({error})") from None
     return b"".join(pieces)
