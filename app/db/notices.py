@@ -36,7 +36,7 @@ class Listener:
             return
         try:
             if self._connection is None:
-                self._connection = self._connected()  # what was sent until now was not heard
+                self._connection = self._connected()  # what was sent before is lost
             else:
                 list(self._connection.notifies(timeout=seconds, stop_after=1))
         except self._engine.dialect.loaded_dbapi.Error:
