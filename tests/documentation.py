@@ -49,12 +49,14 @@ class Reader:
                 self.commands += 1
             if kind in ("sh", "console"):
                 for command, printed in _typed(kind, block):
-                    self._run(command, printed)
+                    self.run(command, printed)
         return self.commands
 
-    def _run(self, command: str, printed: str | None) -> None:
+    def run(self, command: str, printed: str | None = None) -> None:
+        """Run a command of a page; compare what it prints with ``printed``."""
         words = shlex.split(command, comments=True)
         words = [self.instead.get(word, word) for word in words]
+        words = words[: words.index(">")] if ">" in words else words
         if words[:1] == ["export"]:
             self.monkeypatch.setenv(*words[1].split("=", 1))
             return

@@ -60,6 +60,6 @@ def test_the_examples_of_labels_are_read(tmp_path: Path) -> None:
     qrels, letor = blocks("qrels and letor")[:2]
     path = tmp_path / "labels"
     path.write_text(qrels)
-    assert [each.label for each in read_qrels(path)] == [3, 2]
+    assert [each.label for each in read_qrels(path)] == [5, 4]
     path.write_text(letor)
-    assert read_letor_export(path, topk=3).query_ids == ("q0",)
+    assert read_letor_export(path, topk=5).query_ids == ("bread",)

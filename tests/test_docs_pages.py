@@ -14,6 +14,7 @@ from topkapi.analysis.data.text_features import NAMES
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import Assignment, JudgmentRow
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.results.exports import EXPORTS
 
 
 @pytest.fixture
@@ -43,6 +44,22 @@ def test_from_labels_to_models(reader: Reader, tmp_path: Path) -> None:
         assert (tmp_path / name).stat().st_size > 0
     for ending in ("txt", "csv", "md", "tex", "html", "jsonl"):
         assert (tmp_path / "results" / f"compare-everyday-questions.{ending}").exists()
+    guides_follow(reader, tmp_path)
+
+
+def guides_follow(reader: Reader, folder: Path) -> None:
+    """Follow the guides that go on with the demo, and read every export as their page shows."""
+    blocks = {
+        page: FENCE.findall((DOCS / page).read_text()) for page in ("exports.md", "crowds.md")
+    }
+    (letor,) = [block for _, block in blocks["exports.md"] if block.startswith("# feature")]
+    (people,) = [block for kind, block in blocks["crowds.md"] if kind == "text"]
+    (folder / "people.csv").write_text(people)
+    for name in sorted(EXPORTS.keys() - {"letor"}):
+        reader.run(f"topkapi export everyday-questions {name} --out {name}")
+    (folder / "letor").write_text(letor)
+    for page in ("exports.md", "systems.md", "crowds.md", "studies.md"):
+        reader.follow(page)
 
 
 def test_the_features_from_words_are_named() -> None:
@@ -108,5 +125,5 @@ def test_a_server_is_operated(
     reader.instead = {address: f"TOPKAPI_DATABASE_URL={empty_database_url}"}
     assert reader.follow("operate.md") >= 8
     reader.instead = {}
-    reader._run("topkapi study list", None)
+    reader.run("topkapi study list")
     capsys.readouterr()

@@ -60,7 +60,7 @@ def register(cli: typer.Typer) -> None:
     group = typer.Typer(help=summary, rich_markup_mode=None)
     group.command(
         epilog="Examples: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json; "
-        "topkapi dcg learn --study tulips"
+        "topkapi dcg learn --study everyday-questions"
     )(learn)
     group.command(epilog="Example: topkapi dcg coherence --first exponential --second linear")(
         coherence

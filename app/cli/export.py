@@ -32,7 +32,7 @@ STANDARD_OUTPUT = "-"
 
 def register(cli: typer.Typer) -> None:
     """Add the command to the command line."""
-    cli.command(epilog="Example: topkapi export tulips topk.jsonl --out tulips.topk.jsonl.gz")(
+    cli.command(epilog="Example: topkapi export everyday-questions topk.jsonl --out topk.jsonl.gz")(
         export
     )
 

@@ -25,11 +25,11 @@ def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Certify a machine assessor, or import what a machine judged elsewhere."
     group = typer.Typer(help=summary, rich_markup_mode=None)
-    group.command("import", epilog="Example: topkapi machine import tulips gpt-4o umbrela.qrels")(
-        import_file
-    )
     group.command(
-        epilog="Example: topkapi machine certificate tulips gpt-5-mini --out certificate.json"
+        "import", epilog="Example: topkapi machine import everyday-questions gpt-4o umbrela.qrels"
+    )(import_file)
+    group.command(
+        epilog="Example: topkapi machine certificate everyday-questions gpt-4o --out file.json"
     )(certificate)
     cli.add_typer(group, name="machine")
 

@@ -37,10 +37,16 @@ def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Score systems' TREC runs on the labels of a study."
     group = typer.Typer(help=summary, rich_markup_mode=None)
-    group.command(epilog="Example: topkapi systems add tulips bm25.run dense.run.gz")(add)
-    group.command("list", epilog="Example: topkapi systems list tulips --json")(list_runs)
-    group.command(epilog="Example: topkapi systems remove tulips bm25")(remove)
-    group.command(epilog="Example: topkapi systems scores tulips --baseline bm25")(scores)
+    group.command(epilog="Example: topkapi systems add everyday-questions run.txt dense.run.gz")(
+        add
+    )
+    group.command("list", epilog="Example: topkapi systems list everyday-questions --json")(
+        list_runs
+    )
+    group.command(epilog="Example: topkapi systems remove everyday-questions dense")(remove)
+    group.command(epilog="Example: topkapi systems scores everyday-questions --baseline bm25")(
+        scores
+    )
     cli.add_typer(group, name="systems")
 
 

@@ -34,28 +34,39 @@ ToolOption = Annotated[Tool | None, typer.Option(help="Only this tool.")]
 
 def register(group: typer.Typer) -> None:
     """Add the commands to `topkapi study`."""
-    group.command("settings", epilog="Example: topkapi study settings tulips --set k=5")(settings)
     group.command(
-        "access", epilog="Example: topkapi study access tulips --give rosa@keller.example"
+        "settings",
+        epilog="Example: topkapi study settings everyday-questions --set idle_seconds=90",
+    )(settings)
+    group.command(
+        "access",
+        epilog="Example: topkapi study access everyday-questions --give researcher@demo.example",
     )(access)
     group.command(
-        "withdraw", epilog="Example: topkapi study withdraw tulips --from ansa@lehto.example"
+        "withdraw",
+        epilog="Example: topkapi study withdraw everyday-questions --from emma@demo.example",
     )(withdraw)
     group.command(
         "reassign",
-        epilog="Example: topkapi study reassign tulips --from ansa@lehto.example "
-        "--to bao@trinh.example",
+        epilog="Example: topkapi study reassign everyday-questions --from deniz@demo.example "
+        "--query swim --to bruno@demo.example",
     )(reassign)
     group.command(
         "void",
-        epilog="Example: topkapi study void tulips --from ansa@lehto.example --reason 'one side'",
+        epilog="Example: topkapi study void everyday-questions --from deniz@demo.example "
+        "--reason 'one side'",
     )(void)
     group.command(
         "adjudicate",
-        epilog="Example: topkapi study adjudicate tulips --query q3 --to bao@trinh.example",
+        epilog="Example: topkapi study adjudicate everyday-questions --query bread",
     )(adjudicate)
-    group.command("copy", epilog="Example: topkapi study copy tulips --out tulips.zip")(copy)
-    group.command("delete", epilog="Example: topkapi study delete tulips --confirm tulips")(delete)
+    group.command("copy", epilog="Example: topkapi study copy everyday-questions --out copy.zip")(
+        copy
+    )
+    group.command(
+        "delete",
+        epilog="Example: topkapi study delete everyday-questions --confirm everyday-questions",
+    )(delete)
 
 
 def settings(

@@ -39,13 +39,15 @@ def register(group: typer.Typer) -> None:
         epilog="Example: topkapi study assign tulips --to ansa@lehto.example "
         "--to bao@trinh.example --rounds 1 --dry-run",
     )(assign_command)
-    group.command("archive", epilog="Example: topkapi study archive tulips")(archive_command)
-    group.command("progress", epilog="Example: topkapi study progress tulips --json")(
+    group.command("archive", epilog="Example: topkapi study archive everyday-questions")(
+        archive_command
+    )
+    group.command("progress", epilog="Example: topkapi study progress everyday-questions --json")(
         progress_command
     )
-    group.command("payments", epilog="Example: topkapi study payments tulips --per-hour 12.5")(
-        payments_command
-    )
+    group.command(
+        "payments", epilog="Example: topkapi study payments everyday-questions --per-hour 12.5"
+    )(payments_command)
 
 
 def payments_command(
