@@ -30,7 +30,6 @@ from topkapi.app.web.machines.certificate_pages import router as certificate_pag
 from topkapi.app.web.machines.pages import router as machines_pages
 from topkapi.app.web.pages.stored_pages import router as stored_pages
 from topkapi.app.web.people.api import router as people_api
-from topkapi.app.web.people.first_pages import router as first_pages
 from topkapi.app.web.people.invitation_pages import router as invitation_pages
 from topkapi.app.web.people.own_pages import router as own_pages
 from topkapi.app.web.people.pages import router as people_pages
@@ -84,7 +83,6 @@ ROUTERS = (
     systems_api,
     people_pages,
     invitation_pages,
-    first_pages,
     crowd_pages,
     crowd_admin_pages,
     crowd_api,

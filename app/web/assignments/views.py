@@ -15,7 +15,7 @@ from topkapi.app.services.assignments.rebalancing import Rebalancing
 from topkapi.app.web.assignments.forms import OneForm
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import StudyHead
 
 WIDEST_GRID = 16
 

@@ -7,6 +7,7 @@ from typing import Any
 from topkapi.app.db.base import now
 from topkapi.app.domain.shortcuts import cap_of
 from topkapi.app.domain.text.sizes import format_size
+from topkapi.app.web.common.markdown import to_html
 
 
 def clock(ms: int) -> str:
@@ -105,4 +106,5 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "day": day,
     "day_and_time": day_and_time,
     "format_size": format_size,
+    "markdown": to_html,
 }

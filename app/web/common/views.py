@@ -32,6 +32,6 @@ class Refusal:
     field: str | None = None
 
     @classmethod
-    def of(cls, error: AppError) -> "Refusal":
-        """Return the message and field of ``error``."""
-        return cls(str(error), getattr(error, "field", None))
+    def of(cls, error: AppError | None) -> "Refusal | None":
+        """Return the message and field of ``error``, if there is one."""
+        return None if error is None else cls(str(error), getattr(error, "field", None))

@@ -1,10 +1,9 @@
 """API of entry links: list, create, close and open again."""
 
-from datetime import datetime
 from typing import Annotated
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 
 from topkapi.app.db.models import EntryLink
@@ -12,9 +11,8 @@ from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.crowds import Platform
 from topkapi.app.services.crowds import links
 from topkapi.app.web.access.deps import ApiAdmin, RowId, SessionDep, StudyDep
-from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.crowds.views import link_address
+from topkapi.app.web.crowds.views import LinkOut, link_address, links_of
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/entry-links", tags=["crowd"])
 
@@ -39,23 +37,6 @@ class LinkIn(Body):
     ] = ""
 
 
-class LinkOut(BaseModel):
-    """An entry link and the number of people who hold a place; it is closed from `closed_at` on."""
-
-    id: int
-    platform: Platform
-    consent: str
-    code: str
-    redirect_url: str
-    most_people: int | None
-    share: int
-    rounds: int
-    screen_out: str
-    people: int
-    created_at: datetime
-    closed_at: datetime | None
-
-
 class NewLinkOut(LinkOut):
     """A link that was made just now; its `url` is shown only once."""
 
@@ -71,9 +52,7 @@ class LinkChange(Body):
 @router.get("")
 def get_entry_links(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[LinkOut]:
     """List the entry links of a study, newest first."""
-    people = queries.people_of_links(session, study.id)
-    found = queries.links_of_study(session, study.id)
-    return [_link(link, people.get(link.id, 0)) for link in found]
+    return links_of(session, study)
 
 
 @router.post("", status_code=201)
@@ -83,9 +62,8 @@ def post_api_entry_link(
     """Create an entry link; the platform fills in the parameters of its `url`."""
     link = EntryLink(**body.model_dump())
     token = links.create_link(session, study, link, actor_id=user.id)
-    path = str(request.app.url_path_for("get_consent", token=token))
-    url = link_address(public_url(request, path), body.platform)
-    return NewLinkOut(**_link(link, 0).model_dump(), url=url)
+    url = link_address(request, token, body.platform)
+    return NewLinkOut(**LinkOut.of(link, {}).model_dump(), url=url)
 
 
 @router.patch("/{link_id}")
@@ -95,9 +73,4 @@ def patch_entry_link(
     """Close a link to new people, or open it again."""
     act = links.close_link if body.closed else links.open_link
     link = act(session, study, link_id, actor_id=user.id)
-    return _link(link, queries.people_of_links(session, study.id).get(link.id, 0))
-
-
-def _link(link: EntryLink, people: int) -> LinkOut:
-    copied = {name: getattr(link, name) for name in LinkOut.model_fields if name != "people"}
-    return LinkOut(**copied, people=people)
+    return LinkOut.of(link, queries.people_of_links(session, study.id))

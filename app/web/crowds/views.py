@@ -5,14 +5,17 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Self
 
-from pydantic import Field, field_validator
+from pydantic import BaseModel, Field, field_validator
+from sqlalchemy.orm import Session
+from starlette.requests import Request
 
-from topkapi.app.db.models import EntryLink
+from topkapi.app.db.models import EntryLink, Study
+from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.crowds import PARAMETERS, Platform
-from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import StudyHead
 
 Line = Annotated[str, Field(max_length=2000)]
 Count = Annotated[int, Field(ge=-(2**31), le=2**31 - 1)]
@@ -48,36 +51,33 @@ _FILLED_IN = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class LinkRow:
-    """An entry link in the table, with the number of people who agreed."""
+class LinkOut(BaseModel):
+    """An entry link and the number of people who hold a place; it is closed from `closed_at` on."""
 
     id: int
-    platform: str
-    end: str
+    platform: Platform
+    consent: str
+    code: str
+    redirect_url: str
+    most_people: int | None
     share: int
     rounds: int
-    most_people: int | None
+    screen_out: str
     people: int
     created_at: datetime
     closed_at: datetime | None
-    consent: str
 
     @classmethod
-    def of(cls, link: EntryLink, people: int) -> Self:
-        """Copy the link."""
-        return cls(
-            id=link.id,
-            platform=PLATFORM_NAMES[link.platform],
-            end=link.code or link.redirect_url,
-            share=link.share,
-            rounds=link.rounds,
-            most_people=link.most_people,
-            people=people,
-            created_at=link.created_at,
-            closed_at=link.closed_at,
-            consent=to_html(link.consent),
-        )
+    def of(cls, link: EntryLink, people: Mapping[int, int]) -> Self:
+        """Copy the link; ``people`` has the numbers of all links."""
+        copied = {name: getattr(link, name) for name in cls.model_fields if name != "people"}
+        return cls(**copied, people=people.get(link.id, 0))
+
+
+def links_of(session: Session, study: Study) -> list[LinkOut]:
+    """Return the entry links of a study, newest first."""
+    people = queries.people_of_links(session, study.id)
+    return [LinkOut.of(link, people) for link in queries.links_of_study(session, study.id)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class CrowdView:
     """The entry links of a study, and the form for a new one; ``url`` is shown once."""
 
     head: StudyHead
-    links: Sequence[LinkRow]
+    links: Sequence[LinkOut]
     form: LinkForm
     url: str = ""
     refusal: Refusal | None = None
@@ -109,9 +109,9 @@ class ConsentView:
     problem: str = ""
 
 
-def link_address(url: str, platform: Platform) -> str:
+def link_address(request: Request, token: str, platform: Platform) -> str:
     """Return the address to paste into the platform's form, with the parameters it fills in."""
+    url = public_url(request, str(request.app.url_path_for("get_consent", token=token)))
     names = PARAMETERS[platform]
-    values = _FILLED_IN[platform]
-    pairs = zip((names.worker, names.session, names.study), values, strict=True)
+    pairs = zip((names.worker, names.session, names.study), _FILLED_IN[platform], strict=True)
     return url + "?" + "&".join(f"{name}={value}" for name, value in pairs)

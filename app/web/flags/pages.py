@@ -9,11 +9,12 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services import flags
 from topkapi.app.services.flags import FlagReport
-from topkapi.app.web.access.deps import AdminUser, CurrentUser, RowId, SessionDep, StudyDep
+from topkapi.app.web.access.deps import CurrentUser, RowId, SessionDep
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.views import FlagFormView
+from topkapi.app.web.studies.visit import AdminVisit
 
 router = APIRouter(include_in_schema=False)
 Name = Annotated[str, Field(max_length=300)]
@@ -63,27 +64,16 @@ def post_flag(
 
 @router.post("/studies/{slug}/flags/{flag_id}/handle")
 def post_handle_flag(
-    request: Request,
-    session: SessionDep,
-    user: AdminUser,
-    study: StudyDep,
-    flag_id: RowId,
-    reply: Annotated[str, Form(max_length=10_000)] = "",
+    visit: AdminVisit, flag_id: RowId, reply: Annotated[str, Form(max_length=10_000)] = ""
 ) -> Response:
     """Mark a flag as handled, and reply to its author."""
-    flags.handle_flag(session, study, flag_id, handled=True, actor_id=user.id, reply=reply)
-    return _to_progress(request, study.slug)
+    session, study, actor_id = visit.session, visit.study, visit.user.id
+    flags.handle_flag(session, study, flag_id, handled=True, actor_id=actor_id, reply=reply)
+    return visit.to("get_progress", "#flags")
 
 
 @router.post("/studies/{slug}/flags/{flag_id}/reopen")
-def post_reopen_flag(
-    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, flag_id: RowId
-) -> Response:
+def post_reopen_flag(visit: AdminVisit, flag_id: RowId) -> Response:
     """Open a handled flag again."""
-    flags.handle_flag(session, study, flag_id, handled=False, actor_id=user.id)
-    return _to_progress(request, study.slug)
-
-
-def _to_progress(request: Request, slug: str) -> Response:
-    address = str(request.app.url_path_for("get_progress", slug=slug))
-    return RedirectResponse(f"{address}#flags", status_code=303)
+    flags.handle_flag(visit.session, visit.study, flag_id, handled=False, actor_id=visit.user.id)
+    return visit.to("get_progress", "#flags")

@@ -2,11 +2,11 @@
 
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request
-from sqlalchemy.orm import Session
+from fastapi import APIRouter, Form, Path, Query
 from starlette.responses import RedirectResponse, Response
 
-from topkapi.app.db.models import Job, Study, User
+from topkapi.app.db.base import Json
+from topkapi.app.db.models import Job
 from topkapi.app.db.queries import jobs as queries
 from topkapi.app.db.queries.results.exports import queries_in_order
 from topkapi.app.domain.enums import JobState
@@ -21,8 +21,7 @@ from topkapi.app.services.jobs.model_choice import (
 )
 from topkapi.app.services.jobs.stored import current_confidence, current_result
 from topkapi.app.services.results.reports import is_large
-from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep, Slug, StudyDep
+from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -30,29 +29,25 @@ from topkapi.app.web.jobs.api import Name
 from topkapi.app.web.jobs.comparison_views import ComparisonView, NumberedQuery, comparison_view
 from topkapi.app.web.jobs.plan_views import planned_view
 from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
-from topkapi.app.web.studies.pages import study_head
+from topkapi.app.web.studies.visit import ReaderVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Model = Annotated[str, Path(max_length=50)]
 _MOST_JOBS = 20
+_RESULTS = {"labels": "get_systems", "judge": "get_machines"}
 _TABS = {"models": "models", "labels": "systems", "judge": "machines", "plan": "plan"}
 
 
 @router.get("/models")
-def get_models(
-    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
-) -> Response:
+def get_models(visit: ReaderVisit) -> Response:
     """Show what can be compared, and past jobs."""
-    offer = model_offer(session, study.id)
-    return _form(request, session, study, user, ModelChoice(features=tuple(offer.features)))
+    offer = model_offer(visit.session, visit.study.id)
+    return _form(visit, ModelChoice(features=tuple(offer.features)))
 
 
 @router.post("/models")
 def post_models(
-    request: Request,
-    session: SessionDep,
-    user: ResearcherUser,
-    study: StudyDep,
+    visit: ReaderVisit,
     truth: Annotated[str, Form(max_length=20)] = "",
     consensus: Annotated[str, Form(max_length=20)] = CONSENSUS[0],
     models: Annotated[tuple[Name, ...], Form(max_length=100)] = (),
@@ -61,153 +56,123 @@ def post_models(
     """Start a comparison of models."""
     choice = ModelChoice(truth, models, features, consensus)
     try:
-        parameters = job_parameters(model_offer(session, study.id), choice)
+        parameters = job_parameters(model_offer(visit.session, visit.study.id), choice)
     except Invalid as refusal:
-        return _form(request, session, study, user, choice, Refusal.of(refusal))
-    job = store.queue_job(session, study, "models", parameters, actor_id=user.id)
-    return _to_job(request, study.slug, job.id)
+        return _form(visit, choice, Refusal.of(refusal))
+    return _start(visit, "models", parameters)
 
 
 @router.post("/confidence")
-def post_confidence(
-    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
-) -> Response:
+def post_confidence(visit: ReaderVisit) -> Response:
     """Start to compute the confidence of the lists; show it if it is computed and current."""
-    if current_confidence(session, study.slug) is not None:
-        return RedirectResponse(_result_url(request, study.slug, "confidence"), status_code=303)
-    job = store.queue_job(session, study, "confidence", {}, actor_id=user.id)
-    return _to_job(request, study.slug, job.id)
+    if current_confidence(visit.session, visit.study.slug) is not None:
+        return _to_result(visit, "confidence")
+    return _start(visit, "confidence")
 
 
 @router.post("/report")
-def post_report(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
-) -> Response:
+def post_report(visit: ReaderVisit) -> Response:
     """Start to compute the report of a large study; show it if it is computed and current."""
-    return _computed(request, session, user, slug, "report")
+    return _computed(visit, "report")
 
 
 @router.post("/systems/labels")
-def post_labels(
-    request: Request, session: SessionDep, user: ResearcherUser, slug: Slug
-) -> Response:
+def post_labels(visit: ReaderVisit) -> Response:
     """Start to compute the labels of a large study; show the scores if these are current."""
-    return _computed(request, session, user, slug, "labels")
+    return _computed(visit, "labels")
 
 
 @router.get("/jobs/{job_id}")
 def get_job(
-    request: Request,
-    session: SessionDep,
-    user: ResearcherUser,
-    study: StudyDep,
-    job_id: RowId,
-    baseline: Annotated[str, Query(max_length=50)] = "",
+    visit: ReaderVisit, job_id: RowId, baseline: Annotated[str, Query(max_length=50)] = ""
 ) -> Response:
     """Show the progress of a job, or its result; ``baseline`` is a model of a comparison."""
-    job = store.required_job(session, study, job_id)
+    job = store.required_job(visit.session, visit.study, job_id)
     view = JobPageView(
-        head=study_head(session, study, user, _TABS.get(job.kind, "report")),
+        head=visit.head(_TABS.get(job.kind, "report")),
         job=JobView.of(job),
-        comparison=_comparison(session, study, job, baseline),
+        comparison=_comparison(visit, job, baseline),
         plan=planned_view(job),
     )
-    response = render(request, "jobs/job.html", view, fragment="jobs/_job.html")
-    if (
-        job.kind not in ("models", "plan")
-        and job.state is JobState.DONE
-        and htmx.wants_fragment(request)
-    ):
-        return htmx.redirect(response, _result_url(request, study.slug, job.kind))
+    response = render(visit.request, "jobs/job.html", view, fragment="jobs/_job.html")
+    has_page = job.kind not in ("models", "plan")
+    if has_page and job.state is JobState.DONE and htmx.wants_fragment(visit.request):
+        return htmx.redirect(response, _result_url(visit, job.kind))
     return response
 
 
 @router.post("/jobs/{job_id}/stop")
-def post_stop_job(
-    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep, job_id: RowId
-) -> Response:
+def post_stop_job(visit: ReaderVisit, job_id: RowId) -> Response:
     """Ask to stop a job."""
-    store.request_stop(
-        session, store.required_job(session, study, job_id), study.slug, actor_id=user.id
-    )
-    return _to_job(request, study.slug, job_id)
+    job = store.required_job(visit.session, visit.study, job_id)
+    store.request_stop(visit.session, job, visit.study.slug, actor_id=visit.user.id)
+    return visit.to("get_job", job_id=job_id)
 
 
 @router.get("/jobs/{job_id}/models/{model}.json")
-def get_job_model(
-    session: SessionDep, _user: ResearcherUser, study: StudyDep, job_id: RowId, model: Model
-) -> Response:
+def get_job_model(visit: ReaderVisit, job_id: RowId, model: Model) -> Response:
     """Download a trained model, as `topkapi rank train` writes it."""
-    job = store.required_job(session, study, job_id)
-    return _file(model_file(job, model), "application/json", f"{study.slug}.{model}.json")
+    job = store.required_job(visit.session, visit.study, job_id)
+    return _file(visit, model_file(job, model), "application/json", f"{model}.json")
 
 
 @router.get("/jobs/{job_id}/runs/{model}.txt")
-def get_job_run(
-    session: SessionDep, _user: ResearcherUser, study: StudyDep, job_id: RowId, model: Model
-) -> Response:
+def get_job_run(visit: ReaderVisit, job_id: RowId, model: Model) -> Response:
     """Download the rankings of a model as a TREC run."""
-    job = store.required_job(session, study, job_id)
-    return _file(run_file(job, model), "text/plain", f"{study.slug}.{model}.run.txt")
+    job = store.required_job(visit.session, visit.study, job_id)
+    return _file(visit, run_file(job, model), "text/plain", f"{model}.run.txt")
 
 
 @router.get("/jobs/{job_id}/tables/{table}.csv")
-def get_job_table(
-    session: SessionDep, _user: ResearcherUser, study: StudyDep, job_id: RowId, table: Model
-) -> Response:
+def get_job_table(visit: ReaderVisit, job_id: RowId, table: Model) -> Response:
     """Download a table of a comparison."""
-    job = store.required_job(session, study, job_id)
-    return _file(table_file(job, table), "text/csv", f"{study.slug}.{table}.csv")
+    job = store.required_job(visit.session, visit.study, job_id)
+    return _file(visit, table_file(job, table), "text/csv", f"{table}.csv")
 
 
-def _computed(request: Request, session: Session, user: User, slug: str, kind: str) -> Response:
+def _computed(visit: Visit, kind: str) -> Response:
     """Start a job of a large study; go to the result if it is current or needs no job."""
-    study = lifecycle.required_study(session, slug)
-    if not is_large(session, study.id) or current_result(session, slug, kind) is not None:
-        return RedirectResponse(_result_url(request, slug, kind), status_code=303)
-    return _to_job(request, slug, store.queue_job(session, study, kind, {}, actor_id=user.id).id)
+    session, study = visit.session, visit.study
+    if not is_large(session, study.id) or current_result(session, study.slug, kind) is not None:
+        return _to_result(visit, kind)
+    return _start(visit, kind)
 
 
-def _form(
-    request: Request,
-    session: Session,
-    study: Study,
-    user: User,
-    choice: ModelChoice,
-    refusal: Refusal | None = None,
-) -> Response:
-    found = queries.jobs_of_study(session, study.id, limit=_MOST_JOBS)
+def _start(visit: Visit, kind: str, parameters: Json | None = None) -> Response:
+    sent = parameters or {}
+    job = store.queue_job(visit.session, visit.study, kind, sent, actor_id=visit.user.id)
+    return visit.to("get_job", job_id=job.id)
+
+
+def _form(visit: Visit, choice: ModelChoice, refusal: Refusal | None = None) -> Response:
+    found = queries.jobs_of_study(visit.session, visit.study.id, limit=_MOST_JOBS)
     view = ModelsView(
-        head=study_head(session, study, user, "models"),
-        offer=model_offer(session, study.id),
+        head=visit.head("models"),
+        offer=model_offer(visit.session, visit.study.id),
         choice=choice,
         jobs=[JobView.of(job, name) for job, name in found],
         refusal=refusal,
     )
-    return render(request, "jobs/models.html", view, status=422 if refusal else 200)
+    return visit.show("jobs/models.html", view, status=422 if refusal else 200)
 
 
-def _comparison(session: Session, study: Study, job: Job, baseline: str) -> ComparisonView | None:
+def _comparison(visit: Visit, job: Job, baseline: str) -> ComparisonView | None:
     if job.kind != "models" or job.state is not JobState.DONE or job.result is None:
         return None
-    rows = queries_in_order(session, study.id)
+    rows = queries_in_order(visit.session, visit.study.id)
     links = {name: NumberedQuery(number, text) for number, name, text in rows}
     return comparison_view(result_of(job), links, baseline)
 
 
-def _file(text: str, media_type: str, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+def _file(visit: Visit, text: str, media_type: str, name: str) -> Response:
+    headers = {"Content-Disposition": f'attachment; filename="{visit.study.slug}.{name}"'}
     return Response(text, media_type=media_type, headers=headers)
 
 
-def _to_job(request: Request, slug: str, job_id: int) -> Response:
-    url = request.app.url_path_for("get_job", slug=slug, job_id=job_id)
-    return RedirectResponse(str(url), status_code=303)
+def _to_result(visit: Visit, kind: str) -> Response:
+    return RedirectResponse(_result_url(visit, kind), status_code=303)
 
 
-def _result_url(request: Request, slug: str, kind: str) -> str:
-    if kind in ("labels", "judge"):
-        page = "get_systems" if kind == "labels" else "get_machines"
-        return str(request.app.url_path_for(page, slug=slug))
+def _result_url(visit: Visit, kind: str) -> str:
     shown = "?confidence=true#confidence" if kind == "confidence" else ""
-    return f"{request.app.url_path_for('get_report', slug=slug)}{shown}"
+    return visit.url(_RESULTS.get(kind, "get_report")) + shown

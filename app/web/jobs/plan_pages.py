@@ -5,16 +5,14 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Request
 from pydantic import ValidationError
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.jobs import store
 from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
-from topkapi.app.web.access.deps import ResearcherUser, SessionDep, StudyDep
-from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.plan_views import CHOICES, FIELDS, PLAN_OPTIONS, USUAL, PlanView
-from topkapi.app.web.studies.pages import study_head
+from topkapi.app.web.studies.visit import ReaderVisit
 
 router = APIRouter(prefix="/studies/{slug}/plan", include_in_schema=False)
 _LABELS = {each.name: each.label for each in FIELDS}
@@ -27,33 +25,23 @@ async def _typed(request: Request) -> Mapping[str, str]:
 
 
 @router.get("")
-def get_plan(
-    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep
-) -> Response:
+def get_plan(visit: ReaderVisit) -> Response:
     """Show the form of a plan."""
-    view = PlanView(study_head(session, study, user, "plan"), USUAL)
-    return render(request, "jobs/plan.html", view)
+    return visit.show("jobs/plan.html", PlanView(visit.head("plan"), USUAL))
 
 
 @router.post("")
-def post_plan(
-    request: Request,
-    session: SessionDep,
-    user: ResearcherUser,
-    study: StudyDep,
-    typed: Annotated[Mapping[str, str], Depends(_typed)],
-) -> Response:
+def post_plan(visit: ReaderVisit, typed: Annotated[Mapping[str, str], Depends(_typed)]) -> Response:
     """Start to simulate the study."""
     try:
-        options = _options(typed)
+        options = stored_options(_options(typed))
     except Invalid as refused:
-        head = study_head(session, study, user, "plan")
         label = _LABELS.get(refused.field or "", refused.field)
-        view = PlanView(head, typed, Refusal(f"{label}: {refused}", refused.field))
-        return render(request, "jobs/plan.html", view, status=422)
-    job = store.queue_job(session, study, "plan", stored_options(options), actor_id=user.id)
-    url = request.app.url_path_for("get_job", slug=study.slug, job_id=job.id)
-    return RedirectResponse(str(url), status_code=303)
+        refusal = Refusal(f"{label}: {refused}", refused.field)
+        view = PlanView(visit.head("plan"), typed, refusal)
+        return visit.show("jobs/plan.html", view, status=422)
+    job = store.queue_job(visit.session, visit.study, "plan", options, actor_id=visit.user.id)
+    return visit.to("get_job", job_id=job.id)
 
 
 def _options(typed: Mapping[str, str]) -> PlanOptions:

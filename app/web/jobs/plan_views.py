@@ -12,7 +12,7 @@ from topkapi.app.db.models import Job
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.services.simulation.plan_records import Planned, PlanOptions
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import StudyHead
 
 PLAN_OPTIONS = TypeAdapter(PlanOptions)
 _PLANNED = TypeAdapter(Planned)

@@ -12,7 +12,7 @@ from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.comparison_views import TRUTHS, ComparisonView
 from topkapi.app.web.jobs.plan_views import PlannedView
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import StudyHead
 
 KINDS = {
     "models": "Comparison of models",

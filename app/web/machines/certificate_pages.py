@@ -4,18 +4,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.web.access.deps import StudyDep
-from topkapi.app.web.access.downloads import SharedSession, note_download
-from topkapi.app.web.access.early_auth import EarlyResearcher
-from topkapi.app.web.common.templates import render
+from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.studies.pages import study_head
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import SnapshotVisit, StudyHead
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.machines import Certificate
@@ -40,18 +36,12 @@ class CertificateView:
 
 @router.get("/certificate")
 def get_certificate(
-    request: Request,
-    user: EarlyResearcher,
-    session: SharedSession,
-    study: StudyDep,
-    machine: Machine = "",
-    tool: Tool = Tool.PAIRS,
-    epsilon: Epsilon = 0.1,
+    visit: SnapshotVisit, machine: Machine = "", tool: Tool = Tool.PAIRS, epsilon: Epsilon = 0.1
 ) -> Response:
     """Show whether a machine may replace a person; without a choice, of the first machine."""
     from topkapi.app.services.machines.certificates import Certificates
 
-    certificates = Certificates(session, study.slug)
+    certificates = Certificates(visit.session, visit.study.slug)
     choices = certificates.choices()
     if not machine and choices:
         machine, tool = choices[0]
@@ -60,26 +50,20 @@ def get_certificate(
         found = certificates.issue(machine, tool, epsilon) if choices else None
     except (Conflict, Invalid) as error:
         refusal = Refusal.of(error)
-    head = study_head(session, study, user, "report")
-    view = CertificateView(head, choices, machine, tool, epsilon, found, refusal)
-    return render(request, "machines/certificate.html", view)
+    view = CertificateView(visit.head("report"), choices, machine, tool, epsilon, found, refusal)
+    return visit.show("machines/certificate.html", view)
 
 
 @router.get("/certificate.json")
 def get_certificate_file(
-    request: Request,
-    user: EarlyResearcher,
-    session: SharedSession,
-    study: StudyDep,
-    machine: Machine,
-    tool: Tool,
-    epsilon: Epsilon = 0.1,
+    visit: SnapshotVisit, machine: Machine, tool: Tool, epsilon: Epsilon = 0.1
 ) -> Response:
     """Download a certificate."""
     from topkapi.app.services.machines.certificates import Certificates
 
-    found = Certificates(session, study.slug).issue(machine, tool, epsilon)
-    note_download(request, user, study.slug, "certificate.json")
-    name = f'attachment; filename="{study.slug}-{tool}-certificate.json"'
+    slug = visit.study.slug
+    found = Certificates(visit.session, slug).issue(machine, tool, epsilon)
+    note_download(visit.request, visit.user, slug, "certificate.json")
+    name = f'attachment; filename="{slug}-{tool}-certificate.json"'
     headers = {"Content-Disposition": name}
     return Response(found.to_json(), media_type="application/json", headers=headers)

@@ -11,11 +11,10 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, File, Form, Request, UploadFile
 from pydantic import BaseModel
-from sqlalchemy.orm import Session
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import Response
 
 from topkapi.app.config import Settings
-from topkapi.app.db.models import Job, Study, User
+from topkapi.app.db.models import Job
 from topkapi.app.db.queries import machines as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
@@ -28,14 +27,12 @@ from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of, save_pr
 from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.results.systems.runs import MOST_BYTES
 from topkapi.app.services.studies.lifecycle import required_study
-from topkapi.app.web.access.deps import AdminUser, SessionDep, Slug, StudyDep
+from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.early_auth import EarlyAdmin
-from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import PersonView, Refusal
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import JobView
-from topkapi.app.web.studies.pages import study_head
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import AdminVisit, StudyHead, Visit
 
 router = APIRouter(prefix="/studies/{slug}/machines", include_in_schema=False)
 _MOST_RUNS = 20
@@ -86,24 +83,17 @@ class MachinesView:
 
 
 @router.get("")
-def get_machines(
-    request: Request, session: SessionDep, user: AdminUser, study: StudyDep
-) -> Response:
+def get_machines(visit: AdminVisit) -> Response:
     """Show the form, past runs and prompts."""
-    return _show(request, session, user, study, RunForm(tools=study.settings.tools[:1]))
+    return _show(visit)
 
 
 @router.post("")
 def post_machines(
-    request: Request,
-    session: SessionDep,
-    user: AdminUser,
-    study: StudyDep,
-    form: Annotated[RunForm, Form()],
-    start: bool = False,
+    visit: AdminVisit, form: Annotated[RunForm, Form()], start: bool = False
 ) -> Response:
     """Estimate a run, or start it."""
-    endpoint = _endpoint(request)
+    session, study, endpoint = visit.session, visit.study, _endpoint(visit.request)
     try:
         if not endpoint:
             raise Conflict("The server has no endpoint: set TOPKAPI_MODEL_ENDPOINT and restart it.")
@@ -114,31 +104,26 @@ def post_machines(
         if start:
             judging.refuse_over_cap(found, terms)
     except (Invalid, Conflict) as refusal:
-        return _show(request, session, user, study, form, refusal=refusal)
+        return _show(visit, form, refusal=refusal)
     if not start:
-        return _show(request, session, user, study, form, estimate=found)
-    job = store.queue_job(session, study, "judge", terms.as_json(), actor_id=user.id)
-    url = request.app.url_path_for("get_job", slug=study.slug, job_id=job.id)
-    return RedirectResponse(str(url), status_code=303)
+        return _show(visit, form, estimate=found)
+    job = store.queue_job(session, study, "judge", terms.as_json(), actor_id=visit.user.id)
+    return visit.to("get_job", job_id=job.id)
 
 
 @router.post("/prompts")
 def post_prompt(
-    request: Request,
-    session: SessionDep,
-    user: AdminUser,
-    study: StudyDep,
+    visit: AdminVisit,
     tool: Annotated[Tool, Form()],
     text: Annotated[str, Form(max_length=40_000)] = "",
 ) -> Response:
     """Store a new version of a prompt."""
+    session, study, kept = visit.session, visit.study, text.replace("\r\n", "\n")
     try:
-        save_prompt(session, study, tool, text.replace("\r\n", "\n"), actor_id=user.id)
+        save_prompt(session, study, tool, kept, actor_id=visit.user.id)
     except Invalid as refusal:
-        form = RunForm(tools=study.settings.tools[:1])
-        return _show(request, session, user, study, form, refusal=refusal, unsaved={tool: text})
-    url = request.app.url_path_for("get_machines", slug=study.slug)
-    return RedirectResponse(f"{url}#prompts", status_code=303)
+        return _show(visit, refusal=refusal, unsaved={tool: text})
+    return visit.to("get_machines", "#prompts")
 
 
 @router.post("/grades", dependencies=RECEIVING)
@@ -165,8 +150,7 @@ def post_grades(
     except (Invalid, Conflict) as refusal:
         told["refusal"] = refusal
     with sessions.read() as session:
-        study = required_study(session, slug)
-        return _show(request, session, user, study, RunForm(tools=study.settings.tools[:1]), **told)
+        return _show(Visit(request, session, user, required_study(session, slug)), **told)
 
 
 def _endpoint(request: Request) -> str:
@@ -175,24 +159,21 @@ def _endpoint(request: Request) -> str:
 
 
 def _show(
-    request: Request,
-    session: Session,
-    user: User | PersonView,
-    study: Study,
-    form: RunForm,
+    visit: Visit,
+    form: RunForm | None = None,
     *,
     estimate: Estimate | None = None,
     refusal: AppError | None = None,
     imported: str = "",
     unsaved: Mapping[Tool, str] | None = None,
 ) -> Response:
+    session, study, kept = visit.session, visit.study, unsaved or {}
     tools = study.settings.tools
     used = [prompt_of(session, study.id, tool) for tool in tools]
-    kept = unsaved or {}
     view = MachinesView(
-        head=study_head(session, study, user, "machines"),
-        form=form,
-        endpoint=_endpoint(request),
+        head=visit.head("machines"),
+        form=form or RunForm(tools=tools[:1]),
+        endpoint=_endpoint(visit.request),
         tools=tools,
         runs=[_run(job) for job in queries.runs_of_study(session, study.id, _MOST_RUNS)],
         prompts=[
@@ -200,10 +181,10 @@ def _show(
         ],
         versions={tool: queries.prompt_texts(session, study.id, tool) for tool in tools},
         estimate=estimate,
-        refusal=None if refusal is None else Refusal.of(refusal),
+        refusal=Refusal.of(refusal),
         imported=imported,
     )
-    return render(request, "machines/machines.html", view, status=422 if refusal else 200)
+    return visit.show("machines/machines.html", view, status=422 if refusal else 200)
 
 
 def _run(job: Job) -> RunView:

@@ -1,14 +1,18 @@
-"""The page of a one-time link: set name and password, and sign in."""
+"""Pages of secret links: a one-time link, and that of a new server's first administrator."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.concurrency import run_in_threadpool
+from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import User
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.accounts import invitations
+from topkapi.app.services.accounts.first_admin import create_first, refuse_code
 from topkapi.app.services.accounts.sign_in import refuse_unusable
 from topkapi.app.web.access.admission import admit_visitor
 from topkapi.app.web.access.deps import SessionDep, check_visitor_form
@@ -22,25 +26,33 @@ from topkapi.app.web.common.visitors import visitor_of
 from topkapi.app.web.people.forms import AcceptForm
 from topkapi.app.web.people.views import AcceptView
 
-router = APIRouter(prefix="/invitations", include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
 
 
-async def _shown_link(request: Request, token: Token) -> None:
+async def _admit(request: Request, refuse: Callable[[Session], object]) -> None:
     """Refuse an invalid link in a short read of its own, because strangers may try many."""
     limits: TransactionLimits = request.app.state.transaction_limits
     sessions: Sessions = request.app.state.sessions
 
     def check() -> None:
         with sessions.read() as session:
-            invitations.owner_of(session, token)
+            refuse(session)
 
     async with limits.strangers.hold(key=visitor_of(request).address):
         await run_in_threadpool(check)
     admit_visitor(request)
 
 
-@router.get("/{token}", dependencies=[Depends(_shown_link)])
+async def _shown_link(request: Request, token: Token) -> None:
+    await _admit(request, lambda session: invitations.owner_of(session, token))
+
+
+async def _right_code(request: Request, code: Token) -> None:
+    await _admit(request, lambda session: refuse_code(session, request.app.state.secret, code))
+
+
+@router.get("/invitations/{token}", dependencies=[Depends(_shown_link)])
 def get_invitation(request: Request, session: SessionDep, token: Token) -> Response:
     """Show the form for name and password, or why the link does not work."""
     user = invitations.owner_of(session, token)
@@ -49,7 +61,9 @@ def get_invitation(request: Request, session: SessionDep, token: Token) -> Respo
     return _page(request, view)
 
 
-@router.post("/{token}", dependencies=[Depends(check_visitor_form), Depends(_shown_link)])
+@router.post(
+    "/invitations/{token}", dependencies=[Depends(check_visitor_form), Depends(_shown_link)]
+)
 def post_invitation(
     request: Request, session: SessionDep, token: Token, form: Annotated[AcceptForm, Form()]
 ) -> Response:
@@ -63,13 +77,41 @@ def post_invitation(
     except Invalid as refusal:
         view = AcceptView(token, email, form.name, has_password, Refusal.of(refusal))
         return _page(request, view, status_of(refusal))
-    cookies: Cookies = request.app.state.cookies
-    response = RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
     if user.totp_salt is not None:  # a link replaces the password, not the one-time code
-        return response
-    cookies.set_session(response, cookies.session_token(user))
+        return RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
+    response = _signed_in(request, user)
     devices: Devices = request.app.state.devices
     devices.remember(request, response, user.id)
+    return response
+
+
+@router.get("/first/{code}", dependencies=[Depends(_right_code)])
+def get_first(request: Request, code: Token) -> Response:
+    """Show the form for e-mail address, name and password."""
+    return _page(request, AcceptView(code, "", "", has_password=False, is_first=True))
+
+
+@router.post("/first/{code}", dependencies=[Depends(check_visitor_form), Depends(_right_code)])
+def post_first(
+    request: Request, session: SessionDep, code: Token, form: Annotated[AcceptForm, Form()]
+) -> Response:
+    """Create the administrator, and sign in."""
+    secret: str = request.app.state.secret
+    fields = {"email": form.email, "name": form.name, "password": form.password}
+    try:
+        with session.begin_nested():
+            user = create_first(session, secret, code, **fields)
+    except Invalid as refusal:
+        reason = Refusal.of(refusal)
+        view = AcceptView(code, form.email, form.name, False, reason, is_first=True)
+        return _page(request, view, status_of(refusal))
+    return _signed_in(request, user)
+
+
+def _signed_in(request: Request, user: User) -> Response:
+    cookies: Cookies = request.app.state.cookies
+    response = RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
+    cookies.set_session(response, cookies.session_token(user))
     return response
 
 

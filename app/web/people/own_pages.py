@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Form, Path, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
@@ -25,7 +25,7 @@ from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.own_data import own_data
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.services.accounts.totp import Codes, turn_off
-from topkapi.app.web.access.deps import CurrentUser, SentToken, SessionDep, check_form
+from topkapi.app.web.access.deps import CurrentUser, RowId, SentToken, SessionDep, check_form
 from topkapi.app.web.access.downloads import OwnSession, spooled
 from topkapi.app.web.access.early_auth import EarlyPerson
 from topkapi.app.web.access.slots import TransactionLimits
@@ -192,10 +192,7 @@ def post_own_token(
 
 @router.post("/tokens/{token_id}/revoke")
 def post_own_revoke(
-    request: Request,
-    session: SessionDep,
-    user: CurrentUser,
-    token_id: Annotated[int, Path(ge=1, le=2**31 - 1)],
+    request: Request, session: SessionDep, user: CurrentUser, token_id: RowId
 ) -> Response:
     """Revoke one of the person's tokens at once."""
     tokens.revoke_token(session, token_id, user_id=user.id, actor_id=user.id)
@@ -224,7 +221,7 @@ def _show(
         tokens=[*map(TokenRow.of, tokens_of_user(session, user.id))],
         token=token,
         done=done,
-        refusal=Refusal.of(refusal) if refusal else None,
+        refusal=Refusal.of(refusal),
         is_crowd=is_crowd(session, user.id),
         has_codes=has_codes,
         new_codes=None if has_codes or user.role is not Role.ADMIN else _codes(request, user, salt),

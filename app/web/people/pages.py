@@ -1,8 +1,11 @@
 """People: the list, invitations, and changes to one account."""
 
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query, Request
+from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
@@ -13,7 +16,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.accounts import invitations, tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
-from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
@@ -24,9 +27,7 @@ from topkapi.app.web.people.views import Link, PeopleView, PersonPageView, Perso
 
 router = APIRouter(prefix="/people", include_in_schema=False)
 SIZE = 50
-UserId = Annotated[int, Path(ge=1, le=2**31 - 1)]
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
-_REFUSALS = (Invalid, Conflict, NotFound)
 
 
 @router.get("")
@@ -62,113 +63,116 @@ def post_person(
     return render(request, "people/page.html", _people(session, request, link=link), status=201)
 
 
+@dataclass(frozen=True, slots=True)
+class PersonVisit:
+    """A request of an administrator about one person."""
+
+    request: Request
+    session: Session
+    me: User
+    person: User
+
+
+def _visit(request: Request, session: SessionDep, user: AdminUser, user_id: RowId) -> PersonVisit:
+    return PersonVisit(request, session, user, users.user_of_number(session, user_id))
+
+
+Visit = Annotated[PersonVisit, Depends(_visit)]
+
+
 @router.get("/{user_id}")
-def get_person(request: Request, session: SessionDep, user: AdminUser, user_id: UserId) -> Response:
+def get_person(visit: Visit) -> Response:
     """Show one person."""
-    person = users.user_of_number(session, user_id)
-    return render(request, "people/person.html", _person(session, user, person))
+    return _show(visit)
 
 
 @router.post("/{user_id}/link")
-def post_link(request: Request, session: SessionDep, user: AdminUser, user_id: UserId) -> Response:
+def post_link(visit: Visit) -> Response:
     """Create a new one-time link; the current password works until the link is used."""
-    person = users.user_of_number(session, user_id)
     try:
-        with session.begin_nested():
-            token = invitations.new_link(session, person, actor_id=user.id)
+        with visit.session.begin_nested():
+            token = invitations.new_link(visit.session, visit.person, actor_id=visit.me.id)
     except Conflict as refusal:
-        return _refuse(request, session, user, user_id, refusal)
-    link = _link(request, person.email, token)
-    return render(request, "people/person.html", _person(session, user, person, link=link))
+        return _show(visit, refusal)
+    return _show(visit, link=_link(visit.request, visit.person.email, token))
 
 
 @router.post("/{user_id}/role")
-def post_role(
-    request: Request,
-    session: SessionDep,
-    user: AdminUser,
-    user_id: UserId,
-    form: Annotated[RoleForm, Form()],
-) -> Response:
+def post_role(visit: Visit, form: Annotated[RoleForm, Form()]) -> Response:
     """Change the role."""
-    person = users.user_of_number(session, user_id)
-    try:
-        with session.begin_nested():
-            users.change_role(session, person, form.role, actor_id=user.id)
-    except Conflict as refusal:
-        return _refuse(request, session, user, user_id, refusal)
-    return _to_person(request, user_id)
+    return _changed(visit, partial(users.change_role, role=form.role))
 
 
 @router.post("/{user_id}/disable")
-def post_disable(
-    request: Request, session: SessionDep, user: AdminUser, user_id: UserId
-) -> Response:
+def post_disable(visit: Visit) -> Response:
     """Refuse further sign-ins and end the current sessions."""
-    person = users.user_of_number(session, user_id)
-    try:
-        with session.begin_nested():
-            users.disable_user(session, person, actor_id=user.id)
-    except Conflict as refusal:
-        return _refuse(request, session, user, user_id, refusal)
-    return _to_person(request, user_id)
+    return _changed(visit, users.disable_user)
 
 
 @router.post("/{user_id}/enable")
-def post_enable(
-    request: Request, session: SessionDep, user: AdminUser, user_id: UserId
-) -> Response:
+def post_enable(visit: Visit) -> Response:
     """Let a disabled person sign in again."""
-    users.enable_user(session, users.user_of_number(session, user_id), actor_id=user.id)
-    return _to_person(request, user_id)
+    return _changed(visit, users.enable_user)
 
 
 @router.post("/{user_id}/erase")
-def post_erase(
-    request: Request,
-    session: SessionDep,
-    user: AdminUser,
-    user_id: UserId,
-    email: Annotated[str, Form(max_length=254)] = "",
-) -> Response:
+def post_erase(visit: Visit, email: Annotated[str, Form(max_length=254)] = "") -> Response:
     """Replace name and e-mail by a pseudonym, for good; the e-mail address confirms it."""
-    person = users.user_of_number(session, user_id)
-    try:
-        with session.begin_nested():
-            if email.strip().lower() != person.email:
-                raise Conflict(f"To erase this person, enter the e-mail address {person.email}.")
-            erase_user(session, person, actor_id=user.id)
-    except Conflict as refusal:
-        return _refuse(request, session, user, user_id, refusal)
-    return _to_person(request, user_id)
+    if email.strip().lower() != visit.person.email:
+        wanted = visit.person.email
+        return _show(visit, Conflict(f"To erase this person, enter the e-mail address {wanted}."))
+    return _changed(visit, erase_user)
 
 
 @router.post("/{user_id}/tokens")
-def post_token(
-    request: Request,
-    session: SessionDep,
-    user: AdminUser,
-    user_id: UserId,
-    form: Annotated[TokenForm, Form()],
-) -> Response:
+def post_token(visit: Visit, form: Annotated[TokenForm, Form()]) -> Response:
     """Create a token for programs and show it once."""
-    person = users.user_of_number(session, user_id)
+    session, person, chosen = visit.session, visit.person, form.model_dump()
     try:
         with session.begin_nested():
-            _, plain = tokens.issue_token(session, person, **form.model_dump(), actor_id=user.id)
-    except _REFUSALS as refusal:
-        return _refuse(request, session, user, user_id, refusal)
-    view = _person(session, user, person, token=plain)
-    return render(request, "people/person.html", view, status=201)
+            _, plain = tokens.issue_token(session, person, **chosen, actor_id=visit.me.id)
+    except (Invalid, Conflict, NotFound) as refusal:
+        return _show(visit, refusal)
+    return _show(visit, token=plain)
 
 
 @router.post("/{user_id}/tokens/{token_id}/revoke")
-def post_revoke(
-    request: Request, session: SessionDep, user: AdminUser, user_id: UserId, token_id: UserId
-) -> Response:
+def post_revoke(visit: Visit, token_id: RowId) -> Response:
     """Revoke a token at once."""
-    tokens.revoke_token(session, token_id, user_id=user_id, actor_id=user.id)
-    return _to_person(request, user_id)
+    tokens.revoke_token(visit.session, token_id, user_id=visit.person.id, actor_id=visit.me.id)
+    return _to_person(visit)
+
+
+def _changed(visit: PersonVisit, change: Callable[..., object]) -> Response:
+    """Change the person and show them, or show why that was refused."""
+    try:
+        with visit.session.begin_nested():
+            change(visit.session, visit.person, actor_id=visit.me.id)
+    except Conflict as refusal:
+        return _show(visit, refusal)
+    return _to_person(visit)
+
+
+def _show(
+    visit: PersonVisit,
+    refusal: AppError | None = None,
+    *,
+    link: Link | None = None,
+    token: str | None = None,
+) -> Response:
+    session, person = visit.session, visit.person
+    work = queries.work_counts(session, [person.id]).get(person.id, (0, 0))
+    waiting = queries.open_links(session, [person.id], now()).get(person.id)
+    view = PersonPageView(
+        row=PersonRow.of(person, waiting, work),
+        tokens=[TokenRow.of(each) for each in queries.tokens_of_user(session, person.id)],
+        is_me=person.id == visit.me.id,
+        link=link,
+        token=token,
+        refusal=Refusal.of(refusal),
+    )
+    status = status_of(refusal) if refusal else 201 if token else 200
+    return render(visit.request, "people/person.html", view, status=status)
 
 
 def _people(
@@ -208,40 +212,11 @@ def _people(
     )
 
 
-def _person(
-    session: Session,
-    me: User,
-    person: User,
-    *,
-    link: Link | None = None,
-    token: str | None = None,
-    refusal: Refusal | None = None,
-) -> PersonPageView:
-    work = queries.work_counts(session, [person.id]).get(person.id, (0, 0))
-    waiting = queries.open_links(session, [person.id], now()).get(person.id)
-    return PersonPageView(
-        row=PersonRow.of(person, waiting, work),
-        tokens=[TokenRow.of(each) for each in queries.tokens_of_user(session, person.id)],
-        is_me=person.id == me.id,
-        link=link,
-        token=token,
-        refusal=refusal,
-    )
-
-
-def _refuse(
-    request: Request, session: Session, me: User, user_id: int, refusal: AppError
-) -> Response:
-    person = users.user_of_number(session, user_id)
-    view = _person(session, me, person, refusal=Refusal.of(refusal))
-    return render(request, "people/person.html", view, status=status_of(refusal))
-
-
 def _link(request: Request, email: str, token: str) -> Link:
     url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
     return Link(email, url, now() + invitations.LIFETIME)
 
 
-def _to_person(request: Request, user_id: int) -> Response:
-    url = request.app.url_path_for("get_person", user_id=user_id)
+def _to_person(visit: PersonVisit) -> Response:
+    url = visit.request.app.url_path_for("get_person", user_id=visit.person.id)
     return RedirectResponse(str(url), status_code=303)

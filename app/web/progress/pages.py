@@ -6,23 +6,19 @@ from hashlib import blake2b
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
-from sqlalchemy.orm import Session
 from starlette.responses import HTMLResponse, Response
 
-from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries import flags
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.db.queries.results.query_results import documents_named
-from topkapi.app.domain.enums import Role
 from topkapi.app.services.judging.reliability import reliabilities
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.dashboard import concerns_of_study
-from topkapi.app.web.access.deps import ResearcherUser, SessionDep, StudyDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
-from topkapi.app.web.common.templates import render, to_text
+from topkapi.app.web.common.templates import to_text
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
 from topkapi.app.web.progress.views import PARTS, FlagView, PersonLine, ProgressView
-from topkapi.app.web.studies.views import head_of
+from topkapi.app.web.studies.visit import ReaderVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}/progress", include_in_schema=False)
 PEOPLE, QUERIES, FLAGS = 25, 20, 50
@@ -32,10 +28,7 @@ PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 @router.get("")
 def get_progress(
-    request: Request,
-    session: SessionDep,
-    user: ResearcherUser,
-    study: StudyDep,
+    visit: ReaderVisit,
     person: Search = "",
     query: Search = "",
     sort: Annotated[str, Query(pattern=f"^-?({'|'.join(PEOPLE_SORTS)})$")] = "name",
@@ -50,13 +43,13 @@ def get_progress(
         Ordered.of(sort, person, PEOPLE, offset_of(page, PEOPLE)),
         Ordered.of(qsort, query, QUERIES, offset_of(qpage, QUERIES)),
     )
-    view = _view(request, session, study, user, values, wanted, (page, qpage))
-    texts = {part: to_text(request, f"progress/_{part}.html", view) for part in PARTS}
+    view = _view(visit, values, wanted, (page, qpage))
+    texts = {part: to_text(visit.request, f"progress/_{part}.html", view) for part in PARTS}
     marks = ".".join(blake2b(text.encode(), digest_size=6).hexdigest() for text in texts.values())
     view = replace(view, texts=texts, marks=marks)
     if not seen:
-        return render(request, "progress/page.html", view)
-    return _changes(request, view, seen)
+        return visit.show("progress/page.html", view)
+    return _changes(visit.request, view, seen)
 
 
 def _changes(request: Request, view: ProgressView, seen: str) -> Response:
@@ -71,27 +64,26 @@ def _changes(request: Request, view: ProgressView, seen: str) -> Response:
 
 
 def _view(
-    request: Request,
-    session: Session,
-    study: Study,
-    user: User,
+    visit: Visit,
     values: dict[str, str],
     wanted: tuple[Ordered, Ordered],
     pages: tuple[int, int],
 ) -> ProgressView:
-    seen = study_progress.overview(session, study, request.app.state.snapshots)
+    session, study = visit.session, visit.study
+    seen = study_progress.overview(session, study, visit.request.app.state.snapshots)
+    sums = seen.all.sums
+    counts = {"assignments": sums.assigned, "begun": sums.begun, "finished": sums.finished}
     found = concerns_of_study(session, study, seen)
     members = reliabilities(session, study.id) if study.settings.together else {}
     people, people_total = study_progress.people(session, wanted[0], seen)
     asked, query_total = study_progress.by_query(session, study, wanted[1], seen)
-    path = str(request.app.url_path_for("get_progress", slug=study.slug))
     numbers = {
         name: number for name, number in zip(("page", "qpage"), pages, strict=True) if number > 1
     }
-    choices = Choices(path, {**values, **numbers})
+    choices = Choices(visit.url("get_progress"), {**values, **numbers})
     flagged = [FlagView.of(each) for each in flags.flags_of_study(session, study.id, limit=FLAGS)]
     return ProgressView(
-        head=head_of(study, _counts(seen), "progress", may_change=user.role is Role.ADMIN),
+        head=visit.head("progress", counts),
         overview=seen,
         people=[
             PersonLine(
@@ -107,24 +99,18 @@ def _view(
         ),
         latest=study_progress.latest(session, seen),
         flags=flagged,
-        pages=_pages(request, session, study.id, flagged),
+        pages=_pages(visit, flagged),
         open_flags=flags.count_open(session, study.id),
         choices=choices,
         values=values,
     )
 
 
-def _pages(
-    request: Request, session: Session, study_id: int, flagged: Sequence[FlagView]
-) -> dict[str, OpenPage]:
+def _pages(visit: Visit, flagged: Sequence[FlagView]) -> dict[str, OpenPage]:
     """Return links to the pages of flagged questions by name."""
     names = {name for flag in flagged for name in flag.shown}
     if not names:
         return {}
-    opened = page_opener(request, study_id)
-    return {name: opened(page) for name, page in documents_named(session, study_id, names).items()}
-
-
-def _counts(seen: study_progress.Overview) -> dict[str, int]:
-    sums = seen.all.sums
-    return {"assignments": sums.assigned, "begun": sums.begun, "finished": sums.finished}
+    opened = page_opener(visit.request, visit.study.id)
+    found = documents_named(visit.session, visit.study.id, names)
+    return {name: opened(page) for name, page in found.items()}

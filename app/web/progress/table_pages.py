@@ -5,7 +5,7 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query
 from pydantic import BeforeValidator
 from starlette.responses import Response
 
@@ -13,8 +13,9 @@ from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.progress.payments import HEAD, Rates, payments
 from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES, Row
-from topkapi.app.web.access.deps import AdminUser, ResearcherUser, SessionDep, StudyDep
+from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.access.downloads import note_download
+from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit
 
 router = APIRouter(include_in_schema=False)
 Table = Annotated[str, Path(max_length=40)]
@@ -42,29 +43,22 @@ def get_table(session: SessionDep, _user: AdminUser, table: Table) -> Response:
 
 
 @router.get("/studies/{slug}/tables/{table}.csv")
-def get_study_table(
-    request: Request, session: SessionDep, user: ResearcherUser, study: StudyDep, table: Table
-) -> Response:
+def get_study_table(visit: ReaderVisit, table: Table) -> Response:
     """Download a table of one study."""
     if table not in STUDY_TABLES:
         raise NotFound(f"There is no table {table!r}. The tables are {', '.join(STUDY_TABLES)}.")
-    note_download(request, user, study.slug, f"{table}.csv")
-    return _csv(f"{study.slug}-{table}", STUDY_TABLES[table](session, study))
+    note_download(visit.request, visit.user, visit.study.slug, f"{table}.csv")
+    return _csv(f"{visit.study.slug}-{table}", STUDY_TABLES[table](visit.session, visit.study))
 
 
 @router.get("/studies/{slug}/payments.csv")
 def get_payments(
-    request: Request,
-    session: SessionDep,
-    user: AdminUser,
-    study: StudyDep,
-    per_hour: Rate = _NOTHING,
-    per_query: Rate = _NOTHING,
+    visit: AdminVisit, per_hour: Rate = _NOTHING, per_query: Rate = _NOTHING
 ) -> Response:
     """Download hours and amounts per assessor, at the rates of the form."""
-    found = payments(session, study, Rates(per_hour, per_query))
-    note_download(request, user, study.slug, "payments.csv")
-    return _csv(f"{study.slug}-payments", [HEAD, *(each.row() for each in found)])
+    found = payments(visit.session, visit.study, Rates(per_hour, per_query))
+    note_download(visit.request, visit.user, visit.study.slug, "payments.csv")
+    return _csv(f"{visit.study.slug}-payments", [HEAD, *(each.row() for each in found)])
 
 
 def _csv(name: str, rows: Iterable[Row]) -> Response:

@@ -19,7 +19,8 @@ from topkapi.app.services.progress.study_progress import (
 )
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.pages.open_pages import OpenPage
-from topkapi.app.web.studies.views import StudyHead, StudyLine
+from topkapi.app.web.studies.views import StudyLine
+from topkapi.app.web.studies.visit import StudyHead
 
 PARTS = ("stats", "matrix", "people", "queries", "latest", "flags")
 

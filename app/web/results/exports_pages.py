@@ -13,28 +13,21 @@ from topkapi.app.services.results.exports import (
     offered_exports,
     open_export,
 )
-from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug
+from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import ExportSession, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
-from topkapi.app.web.common.templates import render
 from topkapi.app.web.results.views import ExportLine, ExportsView
-from topkapi.app.web.studies.pages import study_head
+from topkapi.app.web.studies.visit import ReaderVisit
 
 router = APIRouter(prefix="/studies/{slug}/exports", include_in_schema=False)
 Assessor = Annotated[str, Query(max_length=300)]
 
 
 @router.get("")
-def get_exports(
-    request: Request,
-    session: SessionDep,
-    user: ResearcherUser,
-    slug: Slug,
-    assessor: Assessor = "",
-    pseudonyms: bool = False,
-) -> Response:
+def get_exports(visit: ReaderVisit, assessor: Assessor = "", pseudonyms: bool = False) -> Response:
     """List the formats with their links, filtered by assessor and with or without pseudonyms."""
-    source = StudySource(session, slug, ExportOptions(assessor or None, pseudonyms))
+    options = ExportOptions(assessor or None, pseudonyms)
+    source = StudySource(visit.session, visit.study.slug, options)
     shown = "" if source.only is None else source.assessors.name(source.only)
     chosen = {"assessor": shown} if shown else {}
     chosen |= {"pseudonyms": "true"} if pseudonyms else {}
@@ -44,18 +37,18 @@ def get_exports(
         ExportLine(
             format=each,
             completeness=state.of(each.tools),
-            url=_address(request, slug, each.name) + query,
+            url=visit.url("get_export", format=each.name) + query,
         )
         for each in offered_exports(source)
     ]
     view = ExportsView(
-        head=study_head(session, source.study, user, "exports"),
+        head=visit.head("exports"),
         lines=lines,
         assessors=source.assessors.names,
         assessor=shown,
         pseudonyms=pseudonyms,
     )
-    return render(request, "results/exports.html", view)
+    return visit.show("results/exports.html", view)
 
 
 @router.get("/{format}")
@@ -73,7 +66,3 @@ def get_export(
     found = open_export(session, slug, format, options)
     note_download(request, user, slug, format)
     return download(found)
-
-
-def _address(request: Request, slug: str, format: str) -> str:
-    return str(request.app.url_path_for("get_export", slug=slug, format=format))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query
 from starlette.responses import Response
 
 from topkapi.app.db.queries.results.query_results import QueryDocument
@@ -20,8 +20,7 @@ from topkapi.app.services.results.query_results import (
     session_answers,
     text_and_documents,
 )
-from topkapi.app.web.access.deps import ResearcherUser, RowId, SessionDep, Slug
-from topkapi.app.web.common.templates import render
+from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
 from topkapi.app.web.results.views import (
     QueryResultsView,
@@ -31,77 +30,56 @@ from topkapi.app.web.results.views import (
     column_names,
     list_names,
 )
-from topkapi.app.web.studies.pages import study_head
+from topkapi.app.web.studies.visit import ReaderVisit, Visit
 
 _ANSWERS = {answer.value: answer.label for answer in Answer}
 router = APIRouter(prefix="/studies/{slug}/queries", include_in_schema=False)
-
-
 Key = Annotated[str, Query(max_length=400)]
 
 
 @router.get("/{query_id}")
-def get_query_results(
-    request: Request,
-    session: SessionDep,
-    user: ResearcherUser,
-    slug: Slug,
-    query_id: RowId,
-    a: Key = "",
-    b: Key = "",
-) -> Response:
+def get_query_results(visit: ReaderVisit, query_id: RowId, a: Key = "", b: Key = "") -> Response:
     """Show each assessor's list beside the consensus, and two lists ``a`` and ``b`` compared."""
-    source = StudySource(session, slug)
+    session, source = visit.session, StudySource(visit.session, visit.study.slug)
     found = query_results(session, source, query_id)
     names = list_names(found)
     choices = list_choices(session, source, found, names)
     compared = compare_lists(session, source, found, choices, (a, b)) if a and b else None
     view = QueryResultsView(
-        head=study_head(session, source.study, user, "queries"),
+        head=visit.head("queries"),
         results=found,
         columns=column_names(found),
         rows=found.ranked,
-        pages=_pages(request, source, found.query.text, found.documents),
+        pages=_pages(visit, found.query.text, found.documents),
         chart=bump_chart(found),
         people=(*found.finished, *found.unfinished),
         choices=choices,
         compared=compared,
         answer_names=_ANSWERS,
     )
-    return render(request, "results/query.html", view)
+    return visit.show("results/query.html", view)
 
 
 @router.get("/{query_id}/questions/{assignment_id}")
-def get_questions(
-    request: Request,
-    session: SessionDep,
-    _user: ResearcherUser,
-    slug: Slug,
-    query_id: RowId,
-    assignment_id: RowId,
-) -> Response:
+def get_questions(visit: ReaderVisit, query_id: RowId, assignment_id: RowId) -> Response:
     """Show the questions of one session in order, as a part of the page of the query."""
-    source = StudySource(session, slug)
+    session, source = visit.session, StudySource(visit.session, visit.study.slug)
     found = session_answers(session, source, query_id, assignment_id)
     query, documents = text_and_documents(session, source, query_id)
-    pages = _pages(request, source, query.text, documents)
-    return render(request, "results/_questions.html", QuestionsView(found, pages, _ANSWERS))
+    pages = _pages(visit, query.text, documents)
+    return visit.show("results/_questions.html", QuestionsView(found, pages, _ANSWERS))
 
 
 @router.get("/{query_id}/unjudged")
-def get_unjudged(
-    request: Request, session: SessionDep, _user: ResearcherUser, slug: Slug, query_id: RowId
-) -> Response:
+def get_unjudged(visit: ReaderVisit, query_id: RowId) -> Response:
     """Show which pages of each system nobody has judged, as a part of the page of the query."""
-    source = StudySource(session, slug)
+    session, source = visit.session, StudySource(visit.session, visit.study.slug)
     found = unjudged_by_system(session, source, query_id)
     query, documents = text_and_documents(session, source, query_id)
-    pages = _pages(request, source, query.text, documents)
-    return render(request, "results/_unjudged.html", UnjudgedView(found, pages))
+    pages = _pages(visit, query.text, documents)
+    return visit.show("results/_unjudged.html", UnjudgedView(found, pages))
 
 
-def _pages(
-    request: Request, source: StudySource, text: str, documents: Mapping[str, QueryDocument]
-) -> dict[str, OpenPage]:
-    opened = page_opener(request, source.study.id, query_terms(text))
+def _pages(visit: Visit, text: str, documents: Mapping[str, QueryDocument]) -> dict[str, OpenPage]:
+    opened = page_opener(visit.request, visit.study.id, query_terms(text))
     return {name: opened(document) for name, document in documents.items()}

@@ -3,8 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
-from fastapi import APIRouter, Request
-from sqlalchemy.orm import Session
+from fastapi import APIRouter
 from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
@@ -24,14 +23,11 @@ from topkapi.app.services.results.reports import (
     zipped,
 )
 from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
-from topkapi.app.web.access.deps import StudyDep
-from topkapi.app.web.access.downloads import SharedSession, note_download
-from topkapi.app.web.access.early_auth import EarlyResearcher
-from topkapi.app.web.common.templates import render
+from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.pages.open_pages import page_link
 from topkapi.app.web.results.views import ListReportView, ReportView
-from topkapi.app.web.studies.pages import study_head
+from topkapi.app.web.studies.visit import SnapshotVisit, Visit
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.report import Report
@@ -41,27 +37,23 @@ router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 @router.get("/report")
 def get_report(
-    request: Request,
-    user: EarlyResearcher,
-    session: SharedSession,
-    study: StudyDep,
-    pseudonyms: bool = False,
-    confidence: bool = False,
+    visit: SnapshotVisit, pseudonyms: bool = False, confidence: bool = False
 ) -> Response:
     """Show agreement, effort and consensus of a study; confidence only if a job computed it."""
+    session, study = visit.session, visit.study
     large = is_large(session, study.id)
     computed = stored_result(session, study.id, "report") if large else None
     stored = stored_confidence(session, study.id) if confidence else None
     found = None
     if computed is not None or not large:
-        found = _report(request, session, study.slug, pseudonyms, stored, computed)
+        found = _report(visit, pseudonyms, stored, computed)
     job = active_job(session, study.id, "report") if large else None
     body = None
     if found is not None:
-        page = page_link(request, study.id)
-        body = as_markup(session, study.id, found, page, partial(_query_page, request, study.slug))
+        page = page_link(visit.request, study.id)
+        body = as_markup(session, study.id, found, page, partial(_query_page, visit))
     view = ReportView(
-        head=study_head(session, study, user, "report"),
+        head=visit.head("report"),
         body=body,
         pseudonyms=pseudonyms,
         confidence=stored is not None,
@@ -73,19 +65,15 @@ def get_report(
         job=JobView.of(job) if job else None,
         outdated_at=outdated_at(session, study.slug, computed),
     )
-    return render(request, "results/report.html", view)
+    return visit.show("results/report.html", view)
 
 
 @router.get("/report.zip")
 def get_report_files(
-    request: Request,
-    user: EarlyResearcher,
-    session: SharedSession,
-    study: StudyDep,
-    pseudonyms: bool = False,
-    confidence: bool = False,
+    visit: SnapshotVisit, pseudonyms: bool = False, confidence: bool = False
 ) -> Response:
     """Download the report: a self-contained page, JSON, tables and consensus lists."""
+    session, study = visit.session, visit.study
     stored = stored_confidence(session, study.id) if confidence else None
     if confidence and stored is None:
         raise Conflict(
@@ -99,43 +87,39 @@ def get_report_files(
             "The report of this study is large and not computed yet: choose Compute the report on "
             "its page, and download it afterwards."
         )
-    found = _report(request, session, study.slug, pseudonyms, stored, computed)
+    found = _report(visit, pseudonyms, stored, computed)
     name = f'attachment; filename="{study.slug}-report.zip"'
-    note_download(request, user, study.slug, "report.zip")
+    note_download(visit.request, visit.user, study.slug, "report.zip")
     headers = {"Content-Disposition": name}
     return Response(zipped(found), media_type="application/zip", headers=headers)
 
 
 @router.get("/lists")
-def get_list_report(
-    request: Request,
-    user: EarlyResearcher,
-    session: SharedSession,
-    study: StudyDep,
-) -> Response:
+def get_list_report(visit: SnapshotVisit) -> Response:
     """Show which systems win, and the gains learned from preferences between their lists."""
-    kept: ListReports = request.app.state.list_reports
+    kept: ListReports = visit.request.app.state.list_reports
     try:
-        body = lists_as_markup(kept.report(session, study.slug))
+        body = lists_as_markup(kept.report(visit.session, visit.study.slug))
     except Invalid:
         body = ""
-    head = study_head(session, study, user, "report")
-    return render(request, "results/lists.html", ListReportView(head, body))
+    return visit.show("results/lists.html", ListReportView(visit.head("report"), body))
 
 
-def _query_page(request: Request, slug: str, query_id: int) -> str:
-    return str(request.app.url_path_for("get_query_results", slug=slug, query_id=query_id))
+def _query_page(visit: Visit, query_id: int) -> str:
+    return visit.url("get_query_results", query_id=query_id)
 
 
 def _report(
-    request: Request,
-    session: Session,
-    slug: str,
+    visit: Visit,
     pseudonyms: bool,
     confidence: StoredConfidence | None,
     computed: StoredResult | None,
 ) -> "Report":
-    cache: ReportCache = request.app.state.reports
+    cache: ReportCache = visit.request.app.state.reports
     return cache.report(
-        session, slug, pseudonyms=pseudonyms, confidence=confidence or False, stored=computed
+        visit.session,
+        visit.study.slug,
+        pseudonyms=pseudonyms,
+        confidence=confidence or False,
+        stored=computed,
     )

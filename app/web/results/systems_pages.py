@@ -3,7 +3,6 @@
 from typing import Annotated
 
 from fastapi import APIRouter, File, Query, Request, UploadFile
-from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.text.sizes import format_size
@@ -19,16 +18,14 @@ from topkapi.app.services.results.systems import (
     runs_of,
 )
 from topkapi.app.services.studies import lifecycle
-from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep, Slug, StudyDep
-from topkapi.app.web.access.downloads import ExportPlace, SharedSession
-from topkapi.app.web.access.early_auth import EarlyAdmin, EarlyResearcher
-from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.access.deps import RowId, Slug
+from topkapi.app.web.access.downloads import ExportPlace
+from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.results.systems_api import needs_job, system_report
 from topkapi.app.web.results.systems_views import SystemsView, systems_view
-from topkapi.app.web.studies.pages import study_head
+from topkapi.app.web.studies.visit import AdminVisit, SnapshotVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Name = Annotated[str, Query(max_length=300)]
@@ -36,33 +33,20 @@ Name = Annotated[str, Query(max_length=300)]
 
 @router.get("/systems")
 def get_systems(
-    request: Request,
-    user: EarlyResearcher,
-    session: SharedSession,
-    slug: Slug,
-    truth: Name = "",
-    baseline: Name = "",
-    measure: Name = "",
+    visit: SnapshotVisit, truth: Name = "", baseline: Name = "", measure: Name = ""
 ) -> Response:
     """Show the scores of all systems, compared with a baseline, and the leaderboard."""
-    view = _view(request, session, user, slug, truth, baseline, measure)
-    return render(request, "results/systems.html", view)
+    return visit.show("results/systems.html", _view(visit, truth, baseline, measure))
 
 
 @router.get("/systems.csv")
-def get_systems_csv(
-    request: Request,
-    _user: EarlyResearcher,
-    session: SharedSession,
-    slug: Slug,
-    truth: Name = "",
-    baseline: Name = "",
-) -> Response:
+def get_systems_csv(visit: SnapshotVisit, truth: Name = "", baseline: Name = "") -> Response:
     """Download the scores, one row per system and measure."""
     from topkapi.analysis.data.exports.cells import csv_text
     from topkapi.analysis.report.systems import table_rows
 
-    found = system_report(request, session, slug, truth=truth, baseline=baseline)
+    slug = visit.study.slug
+    found = system_report(visit.request, visit.session, slug, truth=truth, baseline=baseline)
     text = "" if found.scores is None else csv_text(table_rows(found.scores))
     headers = {"Content-Disposition": f'attachment; filename="{slug}-systems.csv"'}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
@@ -89,51 +73,43 @@ def post_systems(
             add_runs(session, study, runs, actor_id=user.id)
     except RunsRefused as refusal:
         with export_session(request.app.state.sessions) as session:
-            view = _view(request, session, user, slug, problems=tuple(map(str, refusal.problems)))
-        return render(request, "results/systems.html", view, status=422)
-    return _to(request, slug)
+            visit = Visit(request, session, user, lifecycle.required_study(session, slug))
+            view = _view(visit, problems=tuple(map(str, refusal.problems)))
+        return visit.show("results/systems.html", view, status=422)
+    url = str(request.app.url_path_for("get_systems", slug=slug))
+    return RedirectResponse(url, status_code=303)
 
 
 @router.post("/systems/{run_id}/remove")
-def post_remove_system(
-    request: Request, session: SessionDep, user: AdminUser, study: StudyDep, run_id: RowId
-) -> Response:
+def post_remove_system(visit: AdminVisit, run_id: RowId) -> Response:
     """Remove the run of a system."""
-    remove_run(session, study, run_id, actor_id=user.id)
-    return _to(request, study.slug)
+    remove_run(visit.session, visit.study, run_id, actor_id=visit.user.id)
+    return visit.to("get_systems")
 
 
 def _view(
-    request: Request,
-    session: Session,
-    user: PersonView,
-    slug: str,
+    visit: Visit,
     truth: str = "",
     baseline: str = "",
     measure: str = "",
     problems: tuple[str, ...] = (),
 ) -> SystemsView:
-    study = lifecycle.required_study(session, slug)
+    session, study = visit.session, visit.study
     large = needs_job(session, study.id)
     stored = stored_result(session, study.id, "labels") if large else None
     found = None
     if stored is not None or not large:
         chosen = {"truth": truth or None, "baseline": baseline or None}
-        reports: SystemReports = request.app.state.system_reports
-        found = reports.report(session, slug, **chosen, stored=stored)
+        reports: SystemReports = visit.request.app.state.system_reports
+        found = reports.report(session, study.slug, **chosen, stored=stored)
     job = active_job(session, study.id, "labels") if large else None
     return systems_view(
-        study_head(session, study, user, "systems"),
+        visit.head("systems"),
         runs_of(session, study),
         found,
         measure,
         format_size(MOST_BYTES),
         problems,
         job=JobView.of(job) if job else None,
-        outdated_at=outdated_at(session, slug, stored),
+        outdated_at=outdated_at(session, study.slug, stored),
     )
-
-
-def _to(request: Request, slug: str) -> Response:
-    url = str(request.app.url_path_for("get_systems", slug=slug))
-    return RedirectResponse(url, status_code=303)

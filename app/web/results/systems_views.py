@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from topkapi.app.db.models import SystemRun
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.web.jobs.views import JobView
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import StudyHead
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.machines import SystemStrength

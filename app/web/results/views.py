@@ -14,7 +14,7 @@ from topkapi.app.services.results.query_results import (
 )
 from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.pages.open_pages import OpenPage
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import StudyHead
 
 STEP, ROW, TOP, LEFT = 132, 30, 34, 220  # pixels of the chart
 _DISPUTED = 3  # ranks between the best and the worst place

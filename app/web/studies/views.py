@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.settings import Part, Setting
 from topkapi.app.domain.study import StudySettings
@@ -15,18 +14,7 @@ from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.views import PersonView, Refusal
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.forms import GuidelinesForm, SettingsForm
-
-
-@dataclass(frozen=True, slots=True)
-class StudyHead:
-    """The head of every page of a study; ``tab`` is the current page."""
-
-    slug: str
-    name: str
-    archived: bool
-    state: str
-    tab: str
-    may_change: bool
+from topkapi.app.web.studies.visit import StudyHead
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,21 +127,3 @@ class DeleteView:
     head: StudyHead
     deletion: Deletion
     refusal: Refusal | None = None
-
-
-def state_of(study: Study, assigned: int, begun: int, finished: int) -> str:
-    """Return a one-word state of the study."""
-    if study.archived_at is not None:
-        return "archived"
-    if assigned == 0:
-        return "nothing assigned"
-    if finished == assigned:
-        return "finished"
-    return "running" if begun else "not begun"
-
-
-def head_of(study: Study, sizes: Mapping[str, int], tab: str, *, may_change: bool) -> StudyHead:
-    """Return the head of a page of ``study``."""
-    state = state_of(study, sizes["assignments"], sizes["begun"], sizes["finished"])
-    archived = study.archived_at is not None
-    return StudyHead(study.slug, study.name, archived, state, tab, may_change)

@@ -16,7 +16,7 @@ from topkapi.app.services.training.trainings import TrainingState, missed_in_las
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.judging.views import WorkView
 from topkapi.app.web.studies.forms import SettingsForm
-from topkapi.app.web.studies.views import StudyHead
+from topkapi.app.web.studies.visit import StudyHead
 from topkapi.app.web.training.forms import QuestionForm
 
 

@@ -1,0 +1,100 @@
+"""A visit to a page of a study: the request, its transaction, the person and the study."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.responses import RedirectResponse, Response
+
+from topkapi.app.db.models import Study, User
+from topkapi.app.db.queries.progress import work_counts
+from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import AppError
+from topkapi.app.services.studies.lifecycle import required_study
+from topkapi.app.web.access.deps import RESEARCH, CurrentUser, SessionDep, Slug, require
+from topkapi.app.web.access.downloads import SharedSession
+from topkapi.app.web.access.early_auth import EarlyResearcher
+from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import PersonView
+
+
+@dataclass(frozen=True, slots=True)
+class StudyHead:
+    """The head of every page of a study; ``tab`` is the current page."""
+
+    slug: str
+    name: str
+    archived: bool
+    state: str
+    tab: str
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A request to a page of a study by a person whose role was checked."""
+
+    request: Request
+    session: Session
+    user: User | PersonView
+    study: Study
+
+    def head(self, tab: str, counts: Mapping[str, int] | None = None) -> StudyHead:
+        """Return the head of the page; ``counts`` are those of its work, if they are known."""
+        found = counts or work_counts(self.session, self.study.id)
+        return StudyHead(
+            slug=self.study.slug,
+            name=self.study.name,
+            archived=self.study.archived_at is not None,
+            state=state_of(self.study, found["assignments"], found["begun"], found["finished"]),
+            tab=tab,
+            may_change=self.user.role is Role.ADMIN,
+        )
+
+    def show(
+        self, page: str, view: object, refusal: AppError | None = None, *, status: int = 200
+    ) -> Response:
+        """Render a page; after a refusal with the status of that."""
+        return render(self.request, page, view, status=status_of(refusal) if refusal else status)
+
+    def url(self, route: str, **values: object) -> str:
+        """Return the address of a page of the study."""
+        return str(self.request.app.url_path_for(route, slug=self.study.slug, **values))
+
+    def to(self, route: str, rest: str = "", **values: object) -> Response:
+        """Redirect to a page of the study; ``rest`` follows its path."""
+        return RedirectResponse(self.url(route, **values) + rest, status_code=303)
+
+
+def _with_role(*roles: Role) -> Callable[..., Visit]:
+    def visit(request: Request, session: SessionDep, user: CurrentUser, slug: Slug) -> Visit:
+        require(request, session, user, *roles)
+        return Visit(request, session, user, required_study(session, slug))
+
+    return visit
+
+
+def _on_snapshot(
+    request: Request, user: EarlyResearcher, session: SharedSession, slug: Slug
+) -> Visit:
+    return Visit(request, session, user, required_study(session, slug))
+
+
+AdminVisit = Annotated[Visit, Depends(_with_role(Role.ADMIN))]
+ReaderVisit = Annotated[Visit, Depends(_with_role(*RESEARCH))]
+# The page is computed once for all who ask meanwhile, from a snapshot of the database.
+SnapshotVisit = Annotated[Visit, Depends(_on_snapshot)]
+
+
+def state_of(study: Study, assigned: int, begun: int, finished: int) -> str:
+    """Return a one-word state of the study."""
+    if study.archived_at is not None:
+        return "archived"
+    if assigned == 0:
+        return "nothing assigned"
+    if finished == assigned:
+        return "finished"
+    return "running" if begun else "not begun"
