@@ -25,7 +25,7 @@ from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.importing.records.contents import plain_text
 from topkapi.app.services.pages import tokens
 from topkapi.app.services.pages.rendering import rendered_html
-from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.formats import to_html
 
 PIECES = [
     "<", "<a", "<a ", "<a b='", "<a b=1 ", "<link rel=rel=", "<link rel=", "<pre<pre", "<pre>", "[",
@@ -45,7 +45,7 @@ MATCHED = {  # patterns that are only matched with a whole value, not searched f
     "topkapi.app.services.values._ID",
     "topkapi.app.services.importing.settings._SLUG",
     "topkapi.app.services.importing.uploads.store._ID",
-    "topkapi.app.web.pages.display_preferences._VALUE",
+    "topkapi.app.web.pages.open_pages._VALUE",
     "topkapi.app.web.server.logs._REQUEST_ID",
     "topkapi.app.services.importing.kinds.queries._LABEL",
     "topkapi.app.services.pages.cleaning._NAME",

@@ -18,7 +18,7 @@ from topkapi.app.domain.errors import SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.web.access.slots import Lane
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.visitors import is_api, visitor_of
+from topkapi.app.web.common.links import is_api, visitor_of
 
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000

@@ -26,8 +26,8 @@ from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.admission import NO_TOKEN, KnownTokens, admit, is_visitor
 from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
+from topkapi.app.web.common.links import is_api, visitor_of
 from topkapi.app.web.common.views import PersonView
-from topkapi.app.web.common.visitors import is_api, visitor_of
 
 T = TypeVar("T")
 Someone = TypeVar("Someone", User, Account, PersonView)

@@ -26,8 +26,8 @@ from topkapi.app.web.access.deps import (
     require,
 )
 from topkapi.app.web.access.slots import TransactionLimits
+from topkapi.app.web.common.links import is_api
 from topkapi.app.web.common.views import PersonView
-from topkapi.app.web.common.visitors import is_api
 
 T = TypeVar("T")
 

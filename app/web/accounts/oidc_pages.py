@@ -10,12 +10,11 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.domain.errors import AppError, Forbidden, NotFound
 from topkapi.app.services.accounts.oidc import PendingSignIn, Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
-from topkapi.app.web.accounts.forms import SignInForm
 from topkapi.app.web.accounts.pages import SIGN_IN_PLACE, show_sign_in
+from topkapi.app.web.accounts.views import SignInForm
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.links import landing, local_path, public_url
+from topkapi.app.web.common.links import landing, local_path, public_url, visitor_of
 from topkapi.app.web.common.prefix import prefix
-from topkapi.app.web.common.visitors import visitor_of
 
 PENDING_COOKIE = "topkapi_oidc"
 _SECONDS = 600  # to sign in at the provider

@@ -1,10 +1,11 @@
-"""Sign-in and sign-out, and a person's own keys on the judging page."""
+"""Sign-in and sign-out, a person's own keys on the judging page, and the owner of a token."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Annotated
 from urllib.parse import urlsplit
 
-from fastapi import APIRouter, Depends, Form, Request
+from fastapi import APIRouter, Depends, Form
+from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
@@ -21,17 +22,15 @@ from topkapi.app.domain.shortcuts import ACTIONS, KEYS, chosen_keys, keys_of
 from topkapi.app.services.accounts import users
 from topkapi.app.services.accounts.oidc import Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
-from topkapi.app.web.access.deps import CurrentUser, check_visitor_form
+from topkapi.app.web.access.deps import ApiUser, CurrentUser, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
-from topkapi.app.web.accounts.forms import KeysForm, SignInForm
-from topkapi.app.web.accounts.views import KeysView, SignInView
+from topkapi.app.web.accounts.views import KeysForm, KeysView, SignInForm, SignInView
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.links import landing, local_path
+from topkapi.app.web.common.links import landing, local_path, visitor_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
-from topkapi.app.web.common.visitors import visitor_of
 
 router = APIRouter(include_in_schema=False)
 
@@ -169,3 +168,12 @@ def _show_keys(
     return render(
         request, "accounts/keys.html", view, status=status_of(refusal) if refusal else 200
     )
+
+
+api_router = APIRouter(prefix="/api/v1", tags=["account"])
+
+
+@api_router.get("/me")
+def get_me(user: ApiUser) -> PersonView:
+    """Return the owner of the token that was sent."""
+    return user

@@ -1,9 +1,9 @@
-"""Assignment pages: rotation with its grid, one by hand, a CSV file, gaps, rebalancing."""
+"""Assignment pages: rotation, one by hand, a CSV file, gaps, rebalancing, adjudication."""
 
 from dataclasses import replace
 from typing import Annotated
 
-from fastapi import APIRouter, File, Form, Query, UploadFile
+from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from starlette.responses import Response
 
 from topkapi.app.db.queries.assignments import assignments as queries
@@ -12,22 +12,39 @@ from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import manual_assignment, rotation
+from topkapi.app.services.assignments.adjudication import (
+    assign_adjudication,
+    assign_proposals,
+    disagreements,
+)
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.preview import Preview, preview
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
-from topkapi.app.web.assignments.forms import OneForm, PeopleForm, RebalanceForm, RotationForm
-from topkapi.app.web.assignments.views import AssignView, PersonChoice
+from topkapi.app.services.studies.lifecycle import required_study
+from topkapi.app.web.access.deps import Slug
+from topkapi.app.web.access.downloads import ExportSession
+from topkapi.app.web.access.early_auth import EarlyAdmin
+from topkapi.app.web.assignments.views import (
+    AdjudicationForm,
+    AdjudicationView,
+    AssignView,
+    OneForm,
+    PeopleForm,
+    PersonChoice,
+    RebalanceForm,
+    RotationForm,
+)
 from topkapi.app.web.common.received import PersonId
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.visit import AdminVisit, Visit
 
-router = APIRouter(prefix="/studies/{slug}/assign", include_in_schema=False)
+router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 _REFUSALS = (Invalid, Conflict, NotFound)
 _SUGGESTED = 500  # queries suggested while typing
 
 
-@router.get("")
+@router.get("/assign")
 def get_assign(
     visit: AdminVisit,
     people: Annotated[list[PersonId] | None, Query(max_length=2000)] = None,
@@ -41,7 +58,7 @@ def get_assign(
     return visit.show("assignments/page.html", replace(view, done=done))
 
 
-@router.post("")
+@router.post("/assign")
 def post_rotation(visit: AdminVisit, form: Annotated[RotationForm, Form()]) -> Response:
     """Assign the rotation that was previewed."""
     try:
@@ -61,7 +78,7 @@ def post_rotation(visit: AdminVisit, form: Annotated[RotationForm, Form()]) -> R
     return _done(visit, len(made))
 
 
-@router.post("/one")
+@router.post("/assign/one")
 def post_one(visit: AdminVisit, form: Annotated[OneForm, Form()]) -> Response:
     """Assign one query to one person."""
     try:
@@ -81,7 +98,7 @@ def post_one(visit: AdminVisit, form: Annotated[OneForm, Form()]) -> Response:
     return _done(visit, 1)
 
 
-@router.post("/csv")
+@router.post("/assign/csv")
 def post_csv(visit: AdminVisit, file: Annotated[UploadFile | str, File()] = "") -> Response:
     """Assign what a CSV file lists, all of it or nothing."""
     data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
@@ -96,7 +113,7 @@ def post_csv(visit: AdminVisit, file: Annotated[UploadFile | str, File()] = "") 
     return _done(visit, len(made))
 
 
-@router.post("/gaps")
+@router.post("/assign/gaps")
 def post_gaps(visit: AdminVisit, form: Annotated[PeopleForm, Form()]) -> Response:
     """Assign the work that was withdrawn to those of these people who may take it."""
     try:
@@ -107,7 +124,7 @@ def post_gaps(visit: AdminVisit, form: Annotated[PeopleForm, Form()]) -> Respons
     return _done(visit, len(made))
 
 
-@router.post("/rebalance")
+@router.post("/assign/rebalance")
 def post_rebalance(visit: AdminVisit, form: Annotated[RebalanceForm, Form()]) -> Response:
     """Move unfinished work as the plan that was shown says."""
     session, study = visit.session, visit.study
@@ -207,3 +224,52 @@ def _preview(
     wanted = rounds or assigned or max(1, min(most, 2))
     session, study = visit.session, visit.study
     return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
+
+
+@router.get("/adjudication")
+def get_adjudication(
+    request: Request,
+    user: EarlyAdmin,
+    session: ExportSession,
+    slug: Slug,
+    done: Annotated[int, Query(ge=0, le=10_000)] = 0,
+) -> Response:
+    """List the queries whose finished lists disagree, most disagreeing first."""
+    return _page(Visit(request, session, user, required_study(session, slug)), done=done)
+
+
+@router.post("/adjudication")
+def post_adjudication(visit: AdminVisit, form: Annotated[AdjudicationForm, Form()]) -> Response:
+    """Assign the open pairs of a query to one more person."""
+    session, study = visit.session, visit.study
+    try:
+        with session.begin_nested():
+            assign_adjudication(
+                session, study, query=form.query, email=form.email, actor_id=visit.user.id
+            )
+    except (Invalid, Conflict, NotFound) as refusal:
+        return _page(visit, refusal)
+    return visit.to("get_adjudication", "?done=1")
+
+
+@router.post("/adjudication/all")
+def post_adjudications(visit: AdminVisit) -> Response:
+    """Assign all listed queries to the people proposed for them."""
+    try:
+        with visit.session.begin_nested():
+            made = assign_proposals(visit.session, visit.study, actor_id=visit.user.id)
+    except (Invalid, Conflict, NotFound) as refusal:
+        return _page(visit, refusal)
+    return visit.to("get_adjudication", f"?done={made}")
+
+
+def _page(visit: Visit, refusal: AppError | None = None, *, done: int = 0) -> Response:
+    found = disagreements(visit.session, visit.study)
+    view = AdjudicationView(
+        head=visit.head("adjudication"),
+        queries=found.queries,
+        total=found.total,
+        done=done,
+        refusal=Refusal.of(refusal),
+    )
+    return visit.show("assignments/adjudication.html", view, refusal)

@@ -14,8 +14,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
 from topkapi.app.services.assignments import bulk, manual_assignment, voiding
 from topkapi.app.web.access.deps import RowId
-from topkapi.app.web.assignments.forms import BulkForm, ReassignForm
-from topkapi.app.web.assignments.views import AssignmentRow, WorkListView
+from topkapi.app.web.assignments.views import AssignmentRow, BulkForm, ReassignForm, WorkListView
 from topkapi.app.web.common.formats import counted
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of

@@ -20,10 +20,9 @@ from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts, T
 from topkapi.app.domain.text.storable import storable
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import SESSION_COOKIE
-from topkapi.app.web.common.links import local_path
+from topkapi.app.web.common.links import is_api, local_path
 from topkapi.app.web.common.prefix import route_path
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.visitors import is_api
 from topkapi.extras import MissingPackage
 
 RETRY_SECONDS = 2

@@ -1,13 +1,16 @@
-"""Template filters that format numbers and times."""
+"""Formats of numbers, times and Markdown in pages."""
 
 from collections.abc import Callable
 from datetime import date, datetime
+from functools import cache
 from typing import Any
+
+from markdown_it import MarkdownIt
 
 from topkapi.app.db.base import now
 from topkapi.app.domain.shortcuts import cap_of
 from topkapi.app.domain.text.sizes import format_size
-from topkapi.app.web.common.markdown import to_html
+from topkapi.app.services.fence import limits
 
 
 def clock(ms: int) -> str:
@@ -89,6 +92,22 @@ def day(when: date) -> str:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
+
+
+@cache
+def _renderer() -> MarkdownIt:
+    # HTML inside Markdown is escaped; links with dangerous schemes are not rendered as links.
+    return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
+
+
+def is_bounded(source: str) -> bool:
+    """Return whether a text is parsed in about a second; unclosed brackets take the longest."""
+    return len(source) <= limits.MAX_MARKDOWN and source.count("[") <= limits.MAX_BRACKETS
+
+
+def to_html(source: str) -> str:
+    """Return safe HTML for a Markdown text."""
+    return str(_renderer().render(source))
 
 
 FILTERS: dict[str, Callable[..., Any]] = {

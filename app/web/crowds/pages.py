@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Depends, Path, Request
+from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.concurrency import run_in_threadpool
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
+from topkapi.app.db.models import EntryLink
 from topkapi.app.db.queries.crowds import open_work
 from topkapi.app.domain.crowds import PARAMETERS, Arrival, Platform, arrival_of, is_preview
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
@@ -21,17 +22,19 @@ from topkapi.app.services.accounts.sign_in import refuse_unusable
 from topkapi.app.services.accounts.throttling import Attempt, Throttle, source_of
 from topkapi.app.services.crowds import entering, links
 from topkapi.app.web.access.admission import admit_visitor
-from topkapi.app.web.access.deps import SessionDep, check_visitor_form
+from topkapi.app.web.access.deps import RowId, SessionDep, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.formats import to_html
+from topkapi.app.web.common.links import visitor_of
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.common.visitors import visitor_of
-from topkapi.app.web.crowds.views import ConsentView
+from topkapi.app.web.common.views import Refusal
+from topkapi.app.web.crowds.views import ConsentView, CrowdView, LinkForm, link_address, links_of
+from topkapi.app.web.studies.visit import AdminVisit, Visit
 
-router = APIRouter(prefix="/enter", include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
 # The same for everybody: a page that knows who began would tell strangers who takes part.
 _FULL = (
@@ -88,13 +91,13 @@ def _arrival(
 ShownDoor = Annotated[Door, Depends(_shown_door)]
 
 
-@router.get("/{token}")
+@router.get("/enter/{token}")
 def get_consent(request: Request, door: ShownDoor) -> Response:
     """Show the consent text; nothing is stored."""
     return _page(request, door)
 
 
-@router.get("/{token}/declined")
+@router.get("/enter/{token}/declined")
 def get_declined(request: Request, door: ShownDoor) -> Response:
     """Say that nothing was stored."""
     return _private(render(request, "crowds/declined.html", _view(request, door)))
@@ -122,7 +125,7 @@ async def _admitted(request: Request, door: ShownDoor) -> Admitted:
     return Admitted(door.arrival, counted.attempt)
 
 
-@router.post("/{token}", dependencies=[Depends(check_visitor_form)])
+@router.post("/enter/{token}", dependencies=[Depends(check_visitor_form)])
 def post_consent(
     request: Request,
     token: Token,
@@ -180,3 +183,48 @@ def _private(response: Response) -> Response:
     """Send no referrer: the address names the link and the worker."""
     response.headers["Referrer-Policy"] = "no-referrer"
     return response
+
+
+@router.get("/studies/{slug}/crowd")
+def get_crowd(visit: AdminVisit) -> Response:
+    """Show the entry links of a study."""
+    return _show(visit, LinkForm())
+
+
+@router.post("/studies/{slug}/crowd")
+def post_entry_link(visit: AdminVisit, form: Annotated[LinkForm, Form()]) -> Response:
+    """Create an entry link and show it once."""
+    try:
+        link = EntryLink(**form.model_dump())
+        token = links.create_link(visit.session, visit.study, link, actor_id=visit.user.id)
+    except (Invalid, Conflict) as refusal:
+        return _show(visit, form, refusal=refusal)
+    url = link_address(visit.request, token, form.platform)
+    return _show(visit, LinkForm(platform=form.platform), url=url)
+
+
+@router.post("/studies/{slug}/crowd/{link_id}/close")
+def post_close_link(visit: AdminVisit, link_id: RowId) -> Response:
+    """Close an entry link to new people."""
+    links.close_link(visit.session, visit.study, link_id, actor_id=visit.user.id)
+    return visit.to("get_crowd")
+
+
+@router.post("/studies/{slug}/crowd/{link_id}/open")
+def post_open_link(visit: AdminVisit, link_id: RowId) -> Response:
+    """Open a closed entry link again."""
+    links.open_link(visit.session, visit.study, link_id, actor_id=visit.user.id)
+    return visit.to("get_crowd")
+
+
+def _show(
+    visit: Visit, form: LinkForm, *, url: str = "", refusal: AppError | None = None
+) -> Response:
+    view = CrowdView(
+        head=visit.head("crowd"),
+        links=links_of(visit.session, visit.study),
+        form=form,
+        url=url,
+        refusal=Refusal.of(refusal),
+    )
+    return visit.show("crowds/page.html", view, refusal, status=201 if url else 200)

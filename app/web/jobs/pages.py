@@ -1,8 +1,10 @@
-"""Models and background jobs in the browser: start a job, watch it, stop it, read its result."""
+"""Models, plans and jobs in the browser: start a job, watch it, stop it, read its result."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
-from fastapi import APIRouter, Form, Path, Query
+from fastapi import APIRouter, Depends, Form, Path, Query, Request
+from pydantic import ValidationError
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.base import Json
@@ -21,14 +23,24 @@ from topkapi.app.services.jobs.model_choice import (
 )
 from topkapi.app.services.jobs.stored import current_confidence, current_result
 from topkapi.app.services.results.reports import is_large
+from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
 from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.api import Name
 from topkapi.app.web.jobs.comparison_views import ComparisonView, NumberedQuery, comparison_view
-from topkapi.app.web.jobs.plan_views import planned_view
-from topkapi.app.web.jobs.views import JobPageView, JobView, ModelsView
+from topkapi.app.web.jobs.views import (
+    CHOICES,
+    FIELDS,
+    PLAN_OPTIONS,
+    USUAL,
+    JobPageView,
+    JobView,
+    ModelsView,
+    PlanView,
+    planned_view,
+)
 from topkapi.app.web.studies.visit import ReaderVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
@@ -176,3 +188,40 @@ def _to_result(visit: Visit, kind: str) -> Response:
 def _result_url(visit: Visit, kind: str) -> str:
     shown = "?confidence=true#confidence" if kind == "confidence" else ""
     return visit.url(_RESULTS.get(kind, "get_report")) + shown
+
+
+_LABELS = {each.name: each.label for each in FIELDS}
+_MOST = 100  # characters of a field
+
+
+async def _typed(request: Request) -> Mapping[str, str]:
+    sent = await request.form()
+    return {name: str(sent.get(name, ""))[:_MOST].strip() for name in (*_LABELS, *CHOICES)}
+
+
+@router.get("/plan")
+def get_plan(visit: ReaderVisit) -> Response:
+    """Show the form of a plan."""
+    return visit.show("jobs/plan.html", PlanView(visit.head("plan"), USUAL))
+
+
+@router.post("/plan")
+def post_plan(visit: ReaderVisit, typed: Annotated[Mapping[str, str], Depends(_typed)]) -> Response:
+    """Start to simulate the study."""
+    try:
+        options = stored_options(_options(typed))
+    except Invalid as refused:
+        label = _LABELS.get(refused.field or "", refused.field)
+        refusal = Refusal(f"{label}: {refused}", refused.field)
+        view = PlanView(visit.head("plan"), typed, refusal)
+        return visit.show("jobs/plan.html", view, status=422)
+    job = store.queue_job(visit.session, visit.study, "plan", options, actor_id=visit.user.id)
+    return visit.to("get_job", job_id=job.id)
+
+
+def _options(typed: Mapping[str, str]) -> PlanOptions:
+    try:
+        return PLAN_OPTIONS.validate_python({name: text for name, text in typed.items() if text})
+    except ValidationError as error:
+        field = str(error.errors()[0]["loc"][0])
+        raise Invalid(f"{typed.get(field, '')!r} is not a number.", field=field) from None

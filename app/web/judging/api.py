@@ -36,8 +36,7 @@ from topkapi.app.web.judging.api_models import (
     ProblemOut,
     StepIn,
 )
-from topkapi.app.web.judging.api_views import assignment_out
-from topkapi.app.web.judging.open_question import assignment_state
+from topkapi.app.web.judging.api_views import assignment_out, assignment_state
 
 router = APIRouter(prefix="/api/v1/assignments", tags=["judging"])
 Number = Annotated[int, Query(ge=0, le=2**31 - 1)]

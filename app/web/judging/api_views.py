@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Mapping
 
 from sqlalchemy.orm import Session
+from starlette.requests import Request
 
+from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.grades.session import UNJUDGEABLE, AskingGrade, Graded, GradePlan
 from topkapi.app.domain.lists.plan import ListPlan, ShownList, hidden_name
@@ -13,8 +15,11 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished
 from topkapi.app.services.heads import StudyName
 from topkapi.app.services.importing.records.types import QueryRecord
+from topkapi.app.services.judging import labeling
+from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.judging.api_models import (
     AssignmentOut,
     ConfidenceOut,
@@ -28,6 +33,25 @@ from topkapi.app.web.judging.api_models import (
     ProgressOut,
     Sides,
 )
+
+
+def assignment_state(
+    request: Request, session: Session, user_id: int, assignment_id: int
+) -> AssignmentState:
+    """Return the state of a person's assignment.
+
+    A member of a team gets a question when they open the page. A request that reads stores it in a
+    short transaction of its own.
+    """
+    live: LiveSessions = request.app.state.live
+    state = labeling.assignment_state(session, live, assignment_id=assignment_id, user_id=user_id)
+    if state.is_stored:
+        return state
+    if request.method not in SAFE_METHODS:
+        return labeling.offer(session, live, assignment_id=assignment_id, user_id=user_id)
+    sessions: Sessions = request.app.state.sessions
+    with sessions.write.begin() as writing:
+        return labeling.offer(writing, live, assignment_id=assignment_id, user_id=user_id)
 
 
 def assignment_out(

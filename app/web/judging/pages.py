@@ -33,26 +33,27 @@ from topkapi.app.web.access.deps import (
     in_transaction,
 )
 from topkapi.app.web.common import htmx
-from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.common.formats import to_html
 from topkapi.app.web.common.received import StorableLine, read_form
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
+from topkapi.app.web.judging.api_views import assignment_state
 from topkapi.app.web.judging.finished_view import compared_view, finished_view
-from topkapi.app.web.judging.forms import EntryForm, Milliseconds, TermsForm
-from topkapi.app.web.judging.open_question import assignment_state
 from topkapi.app.web.judging.question_view import QuestionView, question_view
 from topkapi.app.web.judging.views import (
+    EntryForm,
     EntryRefusal,
     FragmentView,
     GuidelinesView,
+    Milliseconds,
     NextView,
     PossibleQuestion,
+    TermsForm,
     TermsView,
     UndoneView,
     WorkView,
 )
-from topkapi.app.web.pages.display_preferences import display_preferences_of
-from topkapi.app.web.pages.open_pages import opener_of
+from topkapi.app.web.pages.open_pages import display_preferences_of, opener_of
 
 router = APIRouter(prefix="/assignments/{assignment_id}", include_in_schema=False)
 

@@ -7,10 +7,11 @@ key nor send it elsewhere.
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, File, Form, Request, UploadFile
+from fastapi import APIRouter, File, Form, Query, UploadFile
 from pydantic import BaseModel
+from starlette.requests import Request
 from starlette.responses import Response
 
 from topkapi.app.config import Settings
@@ -28,13 +29,18 @@ from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.results.systems.runs import MOST_BYTES
 from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import Slug
+from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import JobView
-from topkapi.app.web.studies.visit import AdminVisit, StudyHead, Visit
+from topkapi.app.web.studies.visit import AdminVisit, SnapshotVisit, StudyHead, Visit
 
-router = APIRouter(prefix="/studies/{slug}/machines", include_in_schema=False)
+if TYPE_CHECKING:  # slow to import
+    from topkapi.analysis.machines import Certificate
+
+
+router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 _MOST_RUNS = 20
 
 
@@ -82,13 +88,13 @@ class MachinesView:
     imported: str = ""
 
 
-@router.get("")
+@router.get("/machines")
 def get_machines(visit: AdminVisit) -> Response:
     """Show the form, past runs and prompts."""
     return _show(visit)
 
 
-@router.post("")
+@router.post("/machines")
 def post_machines(
     visit: AdminVisit, form: Annotated[RunForm, Form()], start: bool = False
 ) -> Response:
@@ -111,7 +117,7 @@ def post_machines(
     return visit.to("get_job", job_id=job.id)
 
 
-@router.post("/prompts")
+@router.post("/machines/prompts")
 def post_prompt(
     visit: AdminVisit,
     tool: Annotated[Tool, Form()],
@@ -126,7 +132,7 @@ def post_prompt(
     return visit.to("get_machines", "#prompts")
 
 
-@router.post("/grades", dependencies=RECEIVING)
+@router.post("/machines/grades", dependencies=RECEIVING)
 def post_grades(
     request: Request,
     user: EarlyAdmin,
@@ -191,3 +197,55 @@ def _run(job: Job) -> RunView:
     told = job.parameters
     result = {} if job.result is None else json.loads(job.result)
     return RunView(JobView.of(job), told["model"], told["tools"], result)
+
+
+Machine = Annotated[str, Query(max_length=200)]
+Epsilon = Annotated[float, Query(ge=0, le=0.5)]
+
+
+@dataclass(frozen=True, slots=True)
+class CertificateView:
+    """The form, and the certificate of what was chosen or why there is none."""
+
+    head: StudyHead
+    choices: Sequence[tuple[str, Tool]]
+    machine: str
+    tool: Tool
+    epsilon: float
+    found: "Certificate | None" = None
+    refusal: Refusal | None = None
+
+
+@router.get("/certificate")
+def get_certificate(
+    visit: SnapshotVisit, machine: Machine = "", tool: Tool = Tool.PAIRS, epsilon: Epsilon = 0.1
+) -> Response:
+    """Show whether a machine may replace a person; without a choice, of the first machine."""
+    from topkapi.app.services.machines.certificates import Certificates
+
+    certificates = Certificates(visit.session, visit.study.slug)
+    choices = certificates.choices()
+    if not machine and choices:
+        machine, tool = choices[0]
+    found, refusal = None, None
+    try:
+        found = certificates.issue(machine, tool, epsilon) if choices else None
+    except (Conflict, Invalid) as error:
+        refusal = Refusal.of(error)
+    view = CertificateView(visit.head("report"), choices, machine, tool, epsilon, found, refusal)
+    return visit.show("machines/certificate.html", view)
+
+
+@router.get("/certificate.json")
+def get_certificate_file(
+    visit: SnapshotVisit, machine: Machine, tool: Tool, epsilon: Epsilon = 0.1
+) -> Response:
+    """Download a certificate."""
+    from topkapi.app.services.machines.certificates import Certificates
+
+    slug = visit.study.slug
+    found = Certificates(visit.session, slug).issue(machine, tool, epsilon)
+    note_download(visit.request, visit.user, slug, "certificate.json")
+    name = f'attachment; filename="{slug}-{tool}-certificate.json"'
+    headers = {"Content-Disposition": name}
+    return Response(found.to_json(), media_type="application/json", headers=headers)

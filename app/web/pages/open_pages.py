@@ -1,5 +1,6 @@
-"""Pages that open in a safe frame over a list: their titles and signed links."""
+"""Pages that open in a safe frame over a list, and in which size a device shows them."""
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -10,9 +11,32 @@ from topkapi.app.db.queries.studies.study_pages import DocumentRow
 from topkapi.app.services.judging.live_sessions import DocumentHead
 from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.web.common.templates import macro_of, make_templates
-from topkapi.app.web.pages.display_preferences import display_preferences_of
 from topkapi.app.web.pages.page_html import keeps_colours
 from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
+
+VIEW_COOKIE = "topkapi_view"
+_VALUE = re.compile(r"s([1-5])\.l([01])(?:\.d\d{1,2})?(?:\.h([01])\.m[01])?")
+
+
+@dataclass(frozen=True, slots=True)
+class DisplayPreferences:
+    """Text size from 1 to 5, and whether single-letter shortcuts are on and the header is pinned.
+
+    A pinned header is whole at every question of a query, not only at the first.
+    """
+
+    size: int = 3
+    letters: bool = True
+    pinned: bool = False
+
+
+def display_preferences_of(request: Request) -> DisplayPreferences:
+    """Return the preferences in the cookie, or the defaults."""
+    found = _VALUE.fullmatch(request.cookies.get(VIEW_COOKIE, ""))
+    if found is None:
+        return DisplayPreferences()
+    return DisplayPreferences(int(found[1]), found[2] == "1", found[3] == "1")
+
 
 StoredPage = DocumentHead | QueryDocument | DocumentRow
 

@@ -17,8 +17,7 @@ from topkapi.app.web.access.deps import ApiAdmin, SessionDep
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.people.forms import InviteForm, TokenForm
-from topkapi.app.web.people.views import TokenRow
+from topkapi.app.web.people.views import InviteForm, TokenForm, TokenRow
 
 router = APIRouter(prefix="/api/v1/users", tags=["people"])
 

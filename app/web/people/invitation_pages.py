@@ -20,11 +20,10 @@ from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.links import visitor_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.common.visitors import visitor_of
-from topkapi.app.web.people.forms import AcceptForm
-from topkapi.app.web.people.views import AcceptView
+from topkapi.app.web.people.views import AcceptForm, AcceptView
 
 router = APIRouter(include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]

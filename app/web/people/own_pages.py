@@ -29,14 +29,13 @@ from topkapi.app.web.access.deps import CurrentUser, RowId, SentToken, SessionDe
 from topkapi.app.web.access.downloads import OwnSession, spooled
 from topkapi.app.web.access.early_auth import EarlyPerson
 from topkapi.app.web.access.slots import TransactionLimits
-from topkapi.app.web.accounts.forms import OwnName, OwnPassword
+from topkapi.app.web.accounts.views import OwnName, OwnPassword
 from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.errors import status_of
+from topkapi.app.web.common.links import visitor_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView, Refusal
-from topkapi.app.web.common.visitors import visitor_of
-from topkapi.app.web.people.forms import TokenForm
-from topkapi.app.web.people.views import TokenRow
+from topkapi.app.web.people.views import TokenForm, TokenRow
 
 router = APIRouter(prefix="/me", include_in_schema=False)
 _DONE = {

@@ -22,8 +22,16 @@ from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.people.forms import InviteForm, RoleForm, TokenForm
-from topkapi.app.web.people.views import Link, PeopleView, PersonPageView, PersonRow, TokenRow
+from topkapi.app.web.people.views import (
+    InviteForm,
+    Link,
+    PeopleView,
+    PersonPageView,
+    PersonRow,
+    RoleForm,
+    TokenForm,
+    TokenRow,
+)
 
 router = APIRouter(prefix="/people", include_in_schema=False)
 SIZE = 50

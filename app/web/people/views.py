@@ -1,16 +1,53 @@
-"""View data of the pages about people: links, tokens and roles."""
+"""Forms and view data of the pages about people: links, tokens and roles."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Self
+from typing import Annotated, Self
+
+from pydantic import Field
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import ApiToken, Invitation, User
-from topkapi.app.domain.enums import Role, Scope
+from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope
 from topkapi.app.web.common.paging import Choices, Paging
+from topkapi.app.web.common.received import Line, Received
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.people.forms import InviteForm
+
+
+class InviteForm(Received):
+    """The person to invite."""
+
+    email: Line = ""
+    name: Line = ""
+    role: Role = Role.ASSESSOR
+
+
+class RoleForm(Received):
+    """The new role."""
+
+    role: Role
+
+
+Days = Annotated[
+    int, Field(ge=0, le=MOST_TOKEN_DAYS, description="Until it ends; 0: it never does.")
+]
+
+
+class TokenForm(Received):
+    """The purpose of a token, what it allows, and when it ends."""
+
+    name: Line = ""
+    scope: Scope = Scope.WRITE
+    days: Days = TOKEN_DAYS
+
+
+class AcceptForm(Received):
+    """Name and password, set by the owner of a link; the first administrator sends an e-mail."""
+
+    email: Line = ""
+    name: Line = ""
+    password: Annotated[str, Field(max_length=10_000)] = ""
 
 
 @dataclass(frozen=True, slots=True)

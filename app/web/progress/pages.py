@@ -1,32 +1,46 @@
-"""The live dashboard of a study: rendered whole once, then only the parts that changed."""
+"""Progress of a study: the live dashboard, texts to people, and tables as CSV files."""
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from decimal import Decimal
 from hashlib import blake2b
-from typing import Annotated
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Form, Path, Query, Request
+from pydantic import BeforeValidator, Field
 from starlette.responses import HTMLResponse, Response
 
+from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.app.db.queries import flags
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.db.queries.results.query_results import documents_named
+from topkapi.app.domain.errors import NotFound
+from topkapi.app.services.accounts import invitations as one_time
+from topkapi.app.services.accounts.users import user_of_number
 from topkapi.app.services.judging.reliability import reliabilities
-from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress import messages, study_progress
 from topkapi.app.services.progress.dashboard import concerns_of_study
+from topkapi.app.services.progress.messages import Addressee, Message
+from topkapi.app.services.progress.payments import HEAD, Rates, payments
+from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES, Row
+from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.downloads import note_download
+from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.received import PersonId, Received
 from topkapi.app.web.common.templates import to_text
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
 from topkapi.app.web.progress.views import PARTS, FlagView, PersonLine, ProgressView
-from topkapi.app.web.studies.visit import ReaderVisit, Visit
+from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, StudyHead, Visit
 
-router = APIRouter(prefix="/studies/{slug}/progress", include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 PEOPLE, QUERIES, FLAGS = 25, 20, 50
 Search = Annotated[str, Query(max_length=200)]
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 
-@router.get("")
+@router.get("/studies/{slug}/progress")
 def get_progress(
     visit: ReaderVisit,
     person: Search = "",
@@ -114,3 +128,122 @@ def _pages(visit: Visit, flagged: Sequence[FlagView]) -> dict[str, OpenPage]:
     opened = page_opener(visit.request, visit.study.id)
     found = documents_named(visit.session, visit.study.id, names)
     return {name: opened(page) for name, page in found.items()}
+
+
+_MOST = 500
+
+
+class MessagesForm(Received):
+    """The selected people, and the kind of text."""
+
+    people: Annotated[list[PersonId], Field(max_length=_MOST)] = Field(default_factory=list)
+    kind: Literal["remind", "invite"] = "remind"
+
+
+@dataclass(frozen=True, slots=True)
+class MessagesView:
+    """The people of a study with checkboxes, and the texts for those who were selected."""
+
+    head: StudyHead
+    people: Sequence[Addressee]
+    chosen: frozenset[int]
+    texts: Sequence[Message] = ()
+    to_all: Message | None = None
+    nobody: bool = False
+
+
+@router.get("/studies/{slug}/messages")
+def get_messages(visit: AdminVisit) -> Response:
+    """Show the people of the study; those with unfinished work are selected."""
+    people = messages.addressees(visit.session, visit.study)
+    chosen = frozenset(person.id for person in people if person.left)
+    return visit.show(
+        "progress/messages.html", MessagesView(visit.head("progress"), people, chosen)
+    )
+
+
+@router.post("/studies/{slug}/messages")
+def post_messages(visit: AdminVisit, form: Annotated[MessagesForm, Form()]) -> Response:
+    """Write the texts; an invitation creates a one-time link for people without a password."""
+    name = visit.study.name
+    people = messages.addressees(visit.session, visit.study)
+    chosen = [person for person in people if person.id in set(form.people)]
+    url = public_url(visit.request, str(visit.request.app.url_path_for("get_queue")))
+    if form.kind == "invite":
+        texts = messages.invitations(name, chosen, _links(visit, chosen), url)
+    else:
+        texts = messages.reminders(name, chosen, url)
+    many = len(chosen) > 1 and form.kind == "remind"
+    view = MessagesView(
+        head=visit.head("progress"),
+        people=people,
+        chosen=frozenset(person.id for person in chosen),
+        texts=texts,
+        to_all=messages.to_all(name, chosen, url) if many else None,
+        nobody=not chosen,
+    )
+    return visit.show("progress/messages.html", view, status=200 if chosen else 422)
+
+
+def _links(visit: Visit, people: Sequence[Addressee]) -> dict[int, str]:
+    links = {}
+    for person in people:
+        if not person.has_password:
+            row = user_of_number(visit.session, person.id)
+            token = one_time.new_link(visit.session, row, actor_id=visit.user.id)
+            path = str(visit.request.app.url_path_for("get_invitation", token=token))
+            links[person.id] = public_url(visit.request, path)
+    return links
+
+
+Table = Annotated[str, Path(max_length=40)]
+_NOTHING = Decimal(0)
+
+
+def _without_blanks(value: object) -> object:
+    """Read an empty field as zero, and a decimal comma as a point."""
+    return (value.strip().replace(",", ".") or "0") if isinstance(value, str) else value
+
+
+Rate = Annotated[
+    Decimal,
+    BeforeValidator(_without_blanks),
+    Query(ge=0, le=1_000_000, max_digits=12, decimal_places=4),
+]
+
+
+@router.get("/tables/{table}.csv")
+def get_table(session: SessionDep, _user: AdminUser, table: Table) -> Response:
+    """Download a table of the whole installation."""
+    if table not in TABLES:
+        raise NotFound(f"There is no table {table!r}. The tables are {', '.join(TABLES)}.")
+    return _csv(table, TABLES[table](session))
+
+
+@router.get("/studies/{slug}/tables/{table}.csv")
+def get_study_table(visit: ReaderVisit, table: Table) -> Response:
+    """Download a table of one study."""
+    if table not in STUDY_TABLES:
+        raise NotFound(f"There is no table {table!r}. The tables are {', '.join(STUDY_TABLES)}.")
+    note_download(visit.request, visit.user, visit.study.slug, f"{table}.csv")
+    return _csv(f"{visit.study.slug}-{table}", STUDY_TABLES[table](visit.session, visit.study))
+
+
+@router.get("/studies/{slug}/payments.csv")
+def get_payments(
+    visit: AdminVisit, per_hour: Rate = _NOTHING, per_query: Rate = _NOTHING
+) -> Response:
+    """Download hours and amounts per assessor, at the rates of the form."""
+    found = payments(visit.session, visit.study, Rates(per_hour, per_query))
+    note_download(visit.request, visit.user, visit.study.slug, "payments.csv")
+    return _csv(f"{visit.study.slug}-payments", [HEAD, *(each.row() for each in found)])
+
+
+def _csv(name: str, rows: Iterable[Row]) -> Response:
+    text = csv_text([_cell(cell) for cell in row] for row in rows)
+    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
+    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _cell(cell: object) -> object:
+    return cell.isoformat() if isinstance(cell, datetime) else cell

@@ -1,9 +1,10 @@
-"""The report of a study in the browser: the page, and its files."""
+"""The report and the exports of a study in the browser: the pages, and their files."""
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlencode
 
-from fastapi import APIRouter
+from fastapi import APIRouter, Path, Query, Request
 from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
@@ -14,6 +15,13 @@ from topkapi.app.services.jobs.stored import (
     stored_confidence,
     stored_result,
 )
+from topkapi.app.services.results.exports import (
+    ExportOptions,
+    StudySource,
+    completeness,
+    offered_exports,
+    open_export,
+)
 from topkapi.app.services.results.reports import (
     ListReports,
     ReportCache,
@@ -23,14 +31,17 @@ from topkapi.app.services.results.reports import (
     zipped,
 )
 from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
-from topkapi.app.web.access.downloads import note_download
+from topkapi.app.web.access.deps import Slug
+from topkapi.app.web.access.downloads import ExportSession, download, note_download
+from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.pages.open_pages import page_link
-from topkapi.app.web.results.views import ListReportView, ReportView
-from topkapi.app.web.studies.visit import SnapshotVisit, Visit
+from topkapi.app.web.results.views import ExportLine, ExportsView, ListReportView, ReportView
+from topkapi.app.web.studies.visit import ReaderVisit, SnapshotVisit, Visit
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.report import Report
+
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
@@ -123,3 +134,51 @@ def _report(
         confidence=confidence or False,
         stored=computed,
     )
+
+
+Assessor = Annotated[str, Query(max_length=300)]
+
+
+@router.get("/exports")
+def get_exports(visit: ReaderVisit, assessor: Assessor = "", pseudonyms: bool = False) -> Response:
+    """List the formats with their links, filtered by assessor and with or without pseudonyms."""
+    options = ExportOptions(assessor or None, pseudonyms)
+    source = StudySource(visit.session, visit.study.slug, options)
+    shown = "" if source.only is None else source.assessors.name(source.only)
+    chosen = {"assessor": shown} if shown else {}
+    chosen |= {"pseudonyms": "true"} if pseudonyms else {}
+    query = f"?{urlencode(chosen)}" if chosen else ""
+    state = completeness(source)
+    lines = [
+        ExportLine(
+            format=each,
+            completeness=state.of(each.tools),
+            url=visit.url("get_export", format=each.name) + query,
+        )
+        for each in offered_exports(source)
+    ]
+    view = ExportsView(
+        head=visit.head("exports"),
+        lines=lines,
+        assessors=source.assessors.names,
+        assessor=shown,
+        pseudonyms=pseudonyms,
+    )
+    return visit.show("results/exports.html", view)
+
+
+@router.get("/exports/{format}")
+def get_export(
+    request: Request,
+    user: EarlyResearcher,
+    session: ExportSession,
+    slug: Slug,
+    format: Annotated[str, Path(max_length=100)],
+    assessor: Assessor = "",
+    pseudonyms: bool = False,
+) -> Response:
+    """Download an export, the same bytes as the API and the command line write."""
+    options = ExportOptions(assessor or None, pseudonyms)
+    found = open_export(session, slug, format, options)
+    note_download(request, user, slug, format)
+    return download(found)

@@ -23,7 +23,7 @@ from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import JobView
-from topkapi.app.web.results.systems_api import needs_job, system_report
+from topkapi.app.web.results.api import needs_job, system_report
 from topkapi.app.web.results.systems_views import SystemsView, systems_view
 from topkapi.app.web.studies.visit import AdminVisit, SnapshotVisit, Visit
 

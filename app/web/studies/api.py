@@ -1,5 +1,6 @@
 """API of studies: list them; change, archive, copy and delete one; its queries and documents."""
 
+from datetime import datetime
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
@@ -8,10 +9,12 @@ from pydantic import BaseModel, Field
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import studies as queries
 from topkapi.app.db.queries.studies import study_pages
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.accounts import users
 from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.results.exports import StudySource, completeness
+from topkapi.app.services.results.exports.service import ToolCount
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.services.studies.lifecycle import set_access
 from topkapi.app.web.access.deps import (
@@ -27,8 +30,44 @@ from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.people.api import UserOut
-from topkapi.app.web.studies.api_models import StudyDetail, StudyOut
-from topkapi.app.web.studies.settings_pages import copy_response
+from topkapi.app.web.studies.pages import copy_response
+
+
+class StudyOut(BaseModel):
+    """A study with its sizes, and how much of the assigned work is finished."""
+
+    slug: str
+    name: str
+    k: int
+    tools: list[Tool]
+    created_at: datetime
+    archived: bool
+    queries: int
+    documents: int
+    candidates: int
+    assignments: int
+    finished: int
+
+
+class StudyDetail(StudyOut):
+    """A study with its guidelines and settings, and its progress per tool."""
+
+    guidelines: str
+    settings: dict[str, Any]
+    progress: list[ToolCount]
+
+
+class ExportOut(BaseModel):
+    """An export format of a study: its content and completeness."""
+
+    format: str
+    description: str
+    media_type: str
+    filename: str
+    assigned: int
+    finished: int
+    complete: bool
+
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 Search = Annotated[str, Query(max_length=200)]

@@ -27,8 +27,7 @@ from topkapi.app.web.access.deps import (
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.judging.api_models import DocumentOut, GradeQuestion, ListOut, Sides
 from topkapi.app.web.judging.api_views import assignment_out
-from topkapi.app.web.training.forms import PracticeForm
-from topkapi.app.web.training.views import trainees_of
+from topkapi.app.web.training.views import PracticeForm, trainees_of
 
 router = APIRouter(prefix="/api/v1", tags=["training"])
 Name = Annotated[str, Field(min_length=1, max_length=300)]

@@ -1,5 +1,6 @@
-"""Training pages of an assessor: guidelines, practice with feedback, and the result."""
+"""Training pages: the steps of an assessor; settings, questions and people of a study."""
 
+from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
@@ -9,36 +10,51 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.db.models import PracticeAnswer, PracticeItem, User
 from topkapi.app.db.queries import training as queries
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.sessions import answer_name
 from topkapi.app.domain.shortcuts import keys_of
+from topkapi.app.domain.training.practice import allowed_answers
 from topkapi.app.domain.training.rules import Step
 from topkapi.app.services.judging.context import JudgingContext
 from topkapi.app.services.judging.session_summary import completion_of
 from topkapi.app.services.pages.texts import snippet_texts
-from topkapi.app.services.training import trainings
+from topkapi.app.services.studies import edit_study
+from topkapi.app.services.training import practice, trainings
 from topkapi.app.services.training.question import practice_state
 from topkapi.app.services.training.trainings import TrainingState
-from topkapi.app.web.access.deps import CurrentUser, SessionDep, Slug
-from topkapi.app.web.common.markdown import to_html
+from topkapi.app.web.access.deps import CurrentUser, RowId, SessionDep, Slug
+from topkapi.app.web.common.formats import to_html
 from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.judging.question_view import question_view
 from topkapi.app.web.judging.views import TermsView
-from topkapi.app.web.pages.display_preferences import display_preferences_of
-from topkapi.app.web.training.forms import PracticeForm
+from topkapi.app.web.pages.open_pages import display_preferences_of
+from topkapi.app.web.studies.views import (
+    SentSettings,
+    SettingsForm,
+    form_of,
+    settings_in,
+    settings_in_parts,
+)
+from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, Visit
 from topkapi.app.web.training.views import (
     Feedback,
     GuidelinesStep,
+    PracticeForm,
     PracticeView,
+    QuestionForm,
     ResultView,
+    StudyTrainingView,
     TrainingSummary,
+    trainees_of,
 )
 
-router = APIRouter(prefix="/training/{slug}", include_in_schema=False)
+router = APIRouter(include_in_schema=False)
 _LAYOUT = "training/practice.html"
 
 
-@router.get("")
+@router.get("/training/{slug}")
 def get_training(
     request: Request,
     session: SessionDep,
@@ -70,7 +86,7 @@ def get_training(
     return _practice_page(request, session, user, training, training.item, None)
 
 
-@router.post("/guidelines")
+@router.post("/training/{slug}/guidelines")
 def post_training_guidelines(
     request: Request, session: SessionDep, user: CurrentUser, slug: Slug
 ) -> Response:
@@ -80,7 +96,7 @@ def post_training_guidelines(
     return _to_training(request, slug)
 
 
-@router.post("/answers")
+@router.post("/training/{slug}/answers")
 def post_practice(
     request: Request,
     session: SessionDep,
@@ -163,3 +179,89 @@ def _feedback(training: TrainingState, item: PracticeItem, given: PracticeAnswer
         explanation=item.explanation,
         answers=tuple(item.answers),
     )
+
+
+@router.get("/studies/{slug}/training")
+def get_study_training(visit: ReaderVisit) -> Response:
+    """Show the training settings, the practice questions and the people in training."""
+    return _page(visit)
+
+
+@router.post("/studies/{slug}/training")
+def post_training_settings(visit: AdminVisit, form: SentSettings) -> Response:
+    """Change the training settings; people who have begun work are not stopped."""
+
+    def change() -> None:
+        edit_study.change_study(
+            visit.session,
+            visit.study,
+            settings=settings_in(form, settings_in_parts("training")),
+            seen=form.seen,
+            actor_id=visit.user.id,
+        )
+
+    return _done(visit, change, form=form)
+
+
+@router.post("/studies/{slug}/training/questions")
+def post_practice_question(visit: AdminVisit, form: Annotated[QuestionForm, Form()]) -> Response:
+    """Add a practice question."""
+
+    def add() -> None:
+        practice.add_question(
+            visit.session, visit.study, form.to_question(), actor_id=visit.user.id
+        )
+
+    return _done(visit, add, question=form)
+
+
+@router.post("/studies/{slug}/training/questions/{item_id}/remove")
+def post_remove_question(visit: AdminVisit, item_id: RowId) -> Response:
+    """Remove a practice question."""
+    practice.remove_question(visit.session, visit.study, item_id, actor_id=visit.user.id)
+    return visit.to("get_study_training")
+
+
+@router.post("/studies/{slug}/training/people/{user_id}/grant")
+def post_grant_try(visit: AdminVisit, user_id: RowId) -> Response:
+    """Grant another try to a person who has used all of them."""
+
+    def grant() -> None:
+        trainings.grant_try(visit.session, visit.study, user_id, actor_id=visit.user.id)
+
+    return _done(visit, grant)
+
+
+def _done(
+    visit: Visit,
+    act: Callable[[], None],
+    form: SettingsForm | None = None,
+    question: QuestionForm | None = None,
+) -> Response:
+    """Run ``act`` and show the page again, or what was typed and why it was refused."""
+    try:
+        with visit.session.begin_nested():
+            act()
+    except (Invalid, Conflict) as refusal:
+        return _page(visit, form, question, refusal)
+    return visit.to("get_study_training")
+
+
+def _page(
+    visit: Visit,
+    form: SettingsForm | None = None,
+    question: QuestionForm | None = None,
+    refusal: AppError | None = None,
+) -> Response:
+    session, study, settings = visit.session, visit.study, visit.study.settings
+    view = StudyTrainingView(
+        head=visit.head("training"),
+        form=form or form_of(study),
+        settings=settings_in_parts("training"),
+        questions=practice.questions_of(session, study),
+        people=trainees_of(session, study),
+        question_form=question or QuestionForm(tool=settings.tools[0]),
+        answers={tool.value: allowed_answers(settings, tool) for tool in settings.tools},
+        refusal=Refusal.of(refusal),
+    )
+    return visit.show("training/study.html", view, refusal)

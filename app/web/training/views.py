@@ -1,23 +1,61 @@
-"""Views of the training pages."""
+"""Forms and views of the training pages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Study, Training, User
 from topkapi.app.db.queries import training as queries
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.settings import Setting
+from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.domain.training.rules import Step, TrainingRecord, TrainingRules, rules_of
 from topkapi.app.services.judging.session_summary import Completion
 from topkapi.app.services.training.practice import StoredQuestion
 from topkapi.app.services.training.trainings import TrainingState, missed_in_last_try, record_of
+from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.judging.views import WorkView
-from topkapi.app.web.studies.forms import SettingsForm
+from topkapi.app.web.studies.views import SettingsForm
 from topkapi.app.web.studies.visit import StudyHead
-from topkapi.app.web.training.forms import QuestionForm
+
+Line = Annotated[str, Field(max_length=400)]
+Text = Annotated[str, Field(max_length=10_000)]
+ItemId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+
+
+class PracticeForm(Received):
+    """An answer to a practice question."""
+
+    item: ItemId
+    answer: Annotated[str, Field(max_length=100)]
+
+
+class QuestionForm(Received):
+    """A practice question as typed; pages are ids of documents, several on lines of their own."""
+
+    tool: Tool = Tool.PAIRS
+    query: Text = ""
+    description: Text = ""
+    left: Text = ""
+    right: Text = ""
+    answer: Line = ""
+    explanation: Text = ""
+
+    def to_question(self) -> PracticeQuestion:
+        """Return the question; a grade has only the left page."""
+        return PracticeQuestion(
+            tool=self.tool,
+            query=self.query.strip(),
+            description=self.description.strip(),
+            left=tuple(self.left.split()),
+            right=() if self.tool is Tool.GRADES else tuple(self.right.split()),
+            answers=tuple(each.strip() for each in self.answer.split(",") if each.strip()),
+            explanation=self.explanation.strip(),
+        )
 
 
 @dataclass(frozen=True, slots=True)
