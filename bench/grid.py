@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.services.simulation.frontier import qualities_of, variants

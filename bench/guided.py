@@ -20,8 +20,8 @@ from random import Random
 import numpy as np
 
 from bench.machine_data import read
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered
 from topkapi.app.domain.pairs.simulated_assessors import (

@@ -33,8 +33,8 @@ from numpy.typing import NDArray
 from sklearn.linear_model import LogisticRegression
 
 from topkapi.analysis.report.sources import read_votes
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Preference
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter

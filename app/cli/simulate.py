@@ -16,7 +16,7 @@ import typer
 from topkapi.analysis.errors import AnalysisError
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS

@@ -58,3 +58,10 @@ class JobState(StrEnum):
     def final(self) -> bool:
         """Whether the job has ended."""
         return self in (JobState.DONE, JobState.FAILED, JobState.STOPPED)
+
+
+class Goal(StrEnum):
+    """The order of the top k (kappa-NDCG), or which pages belong in it (overlap)."""
+
+    ORDER = "order"
+    MEMBERS = "members"

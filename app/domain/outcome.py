@@ -11,12 +11,11 @@ from typing import Any
 from topkapi.app.domain.grades.session import UNJUDGEABLE, GradePlan, Grading
 from topkapi.app.domain.log import answer
 from topkapi.app.domain.pairs.answers import ItemId, Judgment
-from topkapi.app.domain.pairs.pending_question import step_from_json
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession, Result, result_of
 from topkapi.app.domain.pairs.sorter_strategy import sorter_run_after
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.pairs.strategy import Done
+from topkapi.app.domain.pairs.strategy import Done, step_from_json
 
 
 def outcome(

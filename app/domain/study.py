@@ -5,12 +5,11 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
 from topkapi.app.domain.draws import shuffled
-from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.enums import Goal, Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.grades.session import DEFAULT_GRADES, GradePlan
 from topkapi.app.domain.lists.plan import ListRules, PairChoice
 from topkapi.app.domain.pairs.answers import ItemId
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.settings import setting, settings_of

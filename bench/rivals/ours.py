@@ -6,7 +6,7 @@ from random import Random
 
 from bench.rivals.procedures import PLAYS
 from bench.rivals.questions import Contest, Questions
-from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior

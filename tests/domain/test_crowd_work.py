@@ -5,7 +5,7 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from topkapi.app.domain.assignment.crowd import Slot, next_work
+from topkapi.app.domain.crowds import Slot, next_work
 from topkapi.app.domain.enums import Tool
 
 TOOLS = st.sampled_from([(Tool.PAIRS,), (Tool.PAIRS, Tool.GRADES), (Tool.LISTS,)])

@@ -19,8 +19,13 @@ from topkapi.app.domain.assignment.growth import (
     grow,
     rebalance,
 )
-from topkapi.app.domain.assignment.pairing import odd_ring_missing, pairs_of
-from topkapi.app.domain.assignment.rotation import AssignmentSpec, legal_rounds, rotation
+from topkapi.app.domain.assignment.rotation import (
+    AssignmentSpec,
+    legal_rounds,
+    odd_ring_missing,
+    pairs_of,
+    rotation,
+)
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topkapi.app.domain.text.highlighting import split_at_terms, term_pattern
-from topkapi.app.domain.text.unspaced import parts_of
+from topkapi.app.domain.text.terms import parts_of
 
 TERMS = st.lists(st.text("ab é木<\n ", min_size=1, max_size=6).filter(str.strip), max_size=5)
 

@@ -9,9 +9,13 @@ from hypothesis import strategies as st
 from tests.cases import each_case
 from tests.strategies import EXACT_SORTERS, orders
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.sorters.bounds import heap_bound, insertion_bound, tournament_bound
 from topkapi.app.domain.pairs.sorters.ranking import Ranking
-from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.pairs.sorters.registry import (
+    SORTERS,
+    heap_bound,
+    insertion_bound,
+    tournament_bound,
+)
 
 
 def prefer(worth: Mapping[int, float], pair: Pair) -> Preference:

@@ -10,11 +10,12 @@ from topkapi.app.domain.text.terms import (
     MAX_TERM_LENGTH,
     MAX_TERMS,
     colour_of,
+    parts_of,
     query_terms,
     with_term,
     without_term,
+    words_in,
 )
-from topkapi.app.domain.text.unspaced import parts_of, words_in
 
 
 def test_a_query_is_highlighted_by_its_informative_words() -> None:

@@ -18,7 +18,7 @@ from topkapi.analysis.data.exports import Label
 from topkapi.analysis.report.schema import PoweredScores
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Query, Study
-from topkapi.app.domain.assignment.drawing import drawn
+from topkapi.app.domain.assignment.growth import drawn
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.judging.live_sessions import LiveSessions

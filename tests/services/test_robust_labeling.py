@@ -18,12 +18,11 @@ from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
-from topkapi.app.domain.pairs.pending_question import EVIDENCE
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.robust.study_errors import study_priors
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
-from topkapi.app.domain.pairs.strategy import AskPair
+from topkapi.app.domain.pairs.strategy import EVIDENCE, AskPair
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions

@@ -9,6 +9,7 @@ people who have not met the query, as evenly as possible.
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Generic, TypeVar
 
 from topkapi.app.domain.assignment.leveling import Holdings
@@ -200,3 +201,15 @@ def _moves(held: Mapping[A, AssignmentSpec[A, Q]], now: Sequence[A]) -> list[Mov
     leaving = [work for person, work in held.items() if person not in now]
     takers = [person for person in now if person not in held]
     return [Move(work, taker) for work, taker in zip(leaving, takers, strict=True)]
+
+
+def drawn(names: Iterable[str], most: int | None, seed: str) -> list[str]:
+    """Return ``most`` names drawn at random, or all; a larger draw holds every smaller one.
+
+    >>> few, more = drawn("abcdef", 2, "tulips"), drawn("fedcba", 4, "tulips")
+    >>> more[:2] == few
+    True
+    """
+    if most is None:
+        return list(names)
+    return sorted(names, key=lambda name: blake2b(f"{seed}/{name}".encode()).digest())[:most]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from topkapi.app.domain.pairs.answers import ItemId, Judgment
 from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
+from topkapi.app.domain.pairs.robust.conclusion import confidence_from
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.session import Finished, PairSession, without_attention
 

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, fields, replace
 from statistics import fmean
 from typing import Any, Self
 
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Pair
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.insertion import insertion_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS, is_registered

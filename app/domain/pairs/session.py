@@ -22,15 +22,24 @@ from topkapi.app.domain.pairs.answers import (
 )
 from topkapi.app.domain.pairs.checks import due_attention, due_check, self_consistency
 from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
-from topkapi.app.domain.pairs.pair_list import PairListStrategy
-from topkapi.app.domain.pairs.pending_question import prior_in, step_from_json, step_to_json
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.progress import estimated_progress, progress_within_budget
-from topkapi.app.domain.pairs.progress_tracker import ProgressTracker
-from topkapi.app.domain.pairs.sorter_strategy import SorterStrategy
+from topkapi.app.domain.pairs.progress import (
+    ProgressTracker,
+    estimated_progress,
+    progress_within_budget,
+)
+from topkapi.app.domain.pairs.sorter_strategy import PairListStrategy, SorterStrategy
 from topkapi.app.domain.pairs.sorters.ranking import ItemClass, Ranking
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, Strategy
+from topkapi.app.domain.pairs.strategy import (
+    AskPair,
+    Done,
+    Step,
+    Strategy,
+    prior_in,
+    step_from_json,
+    step_to_json,
+)
 from topkapi.app.domain.session import (
     Choice,
     JudgingSession,

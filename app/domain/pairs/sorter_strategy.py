@@ -107,3 +107,53 @@ def as_asked(judgment: Judgment, pair: Pair) -> Preference:
     """Return the answer as a preference within ``pair`` instead of left and right."""
     preference = judgment.answer.preference()
     return preference if judgment.left == pair[0] else preference.swapped()
+
+
+class PairListStrategy:
+    """Asks the pairs of a plan in order, without those of a page that was removed.
+
+    Its ranking is empty: the answers are votes about pairs, and make no list.
+    """
+
+    sampled = False
+    nbytes = 0
+
+    def __init__(self, plan: Plan) -> None:
+        self._pairs = plan.pairs
+        self._left: tuple[Pair, ...] = plan.pairs
+
+    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Leave out the answered pair, and the pairs of a removed page."""
+        del judgment
+        self._left = _unanswered(self._pairs, done)
+
+    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
+        """Compute the pairs left again."""
+        self.take(judgment, done)
+
+    def step(self) -> Step:
+        """Return the next pair, or an empty ranking."""
+        return AskPair(self._left[0]) if self._left else Done(())
+
+    def left(self) -> int | None:
+        """Return the number of pairs left."""
+        return len(self._left)
+
+    def quality(self) -> float | None:
+        """Return None: there is no list."""
+        return None
+
+    def use_prior(self, prior: ErrorModel) -> None:
+        """Ignore ``prior``: the pairs are fixed."""
+
+    def fork(self) -> "PairListStrategy":
+        """Return an independent copy."""
+        return copy(self)
+
+
+def _unanswered(pairs: Sequence[Pair], done: Sequence[Judgment]) -> tuple[Pair, ...]:
+    answered = {sorted_pair((judgment.left, judgment.right)) for judgment in done}
+    removed: set[ItemId | None] = {judgment.removed for judgment in done}
+    return tuple(
+        pair for pair in pairs if sorted_pair(pair) not in answered and not removed & set(pair)
+    )

@@ -13,9 +13,8 @@ from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, UndoStacks
 from topkapi.app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, Question, QuestionKind
 from topkapi.app.domain.pairs.confidence import ErrorModel
-from topkapi.app.domain.pairs.pending_question import step_to_json
 from topkapi.app.domain.pairs.session import Asking, PairSession
-from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
+from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, step_to_json
 from topkapi.app.domain.session import Choice, Progress, SubmittedAnswer
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from topkapi.app.domain.text.terms import colour_of
-from topkapi.app.domain.text.unspaced import parts_of
+from topkapi.app.domain.text.terms import colour_of, parts_of
 
 _CHARACTERS = "".join(map(chr, range(0x1F000)))  # all that have an upper and a lower case
 _NOT_IN_A_WORD = r"(?<!\w[\s\S])"  # the character before the first one of the term, already read

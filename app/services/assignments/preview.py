@@ -9,8 +9,13 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.domain.assignment.growth import GrowthStep, NobodyFree
-from topkapi.app.domain.assignment.pairing import odd_ring_missing, pairs_of
-from topkapi.app.domain.assignment.rotation import RuleBroken, folds, legal_rounds
+from topkapi.app.domain.assignment.rotation import (
+    RuleBroken,
+    folds,
+    legal_rounds,
+    odd_ring_missing,
+    pairs_of,
+)
 from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError

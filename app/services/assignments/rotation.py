@@ -16,8 +16,7 @@ from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.crowds import workers_among
 from topkapi.app.db.queries.studies.studies import hold_settings
-from topkapi.app.domain.assignment.drawing import drawn
-from topkapi.app.domain.assignment.growth import GrowthStep, grow
+from topkapi.app.domain.assignment.growth import GrowthStep, drawn, grow
 from topkapi.app.domain.assignment.rotation import (
     ADJUDICATION,
     AssignmentSpec,

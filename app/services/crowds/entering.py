@@ -18,9 +18,8 @@ from topkapi.app.db.models import CrowdWorker, EntryLink, Study, User
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.db.queries.assignments import assignments as assigned
 from topkapi.app.db.queries.studies.studies import hold_settings
-from topkapi.app.domain.assignment.crowd import next_work
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
-from topkapi.app.domain.crowds import Arrival
+from topkapi.app.domain.crowds import Arrival, next_work
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Forbidden
 from topkapi.app.services import audit

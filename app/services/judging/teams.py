@@ -18,7 +18,7 @@ from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.db.queries.judging.lists import lock_queries
 from topkapi.app.db.queries.judging.teams import Member
 from topkapi.app.domain.enums import TimerKind, Tool
-from topkapi.app.domain.pairs.pending_question import prior_in
+from topkapi.app.domain.pairs.strategy import prior_in
 from topkapi.app.domain.pairs.team_session import (
     TeamSession,
     finished_step,

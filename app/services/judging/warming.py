@@ -17,7 +17,7 @@ def warm() -> None:
     once, however many applications it creates.
     """
     if is_installed("robust"):
-        from topkapi.app.domain.pairs.robust.warm import compile_all  # loads NumPy and numba
+        from topkapi.app.domain.pairs.robust.sorter import compile_all  # loads NumPy and numba
 
         compile_all()
     for extra, module in _REPORTS.items():

@@ -14,7 +14,7 @@ from random import Random
 import numpy as np
 from numpy.typing import NDArray
 
-from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered

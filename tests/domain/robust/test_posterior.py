@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from topkapi.analysis.metrics import kappa_ndcg_of_lists
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import conclude
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
 from topkapi.app.domain.pairs.robust.gains import discounts, gains, interest

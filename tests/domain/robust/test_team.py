@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from llvmlite.binding import get_host_cpu_name
 from numpy.typing import NDArray
 
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.error_prior import RANGES, TEAM_ALIKE, ErrorPrior, moved
 from topkapi.app.domain.pairs.robust.posterior import Posterior, standardized
 from topkapi.app.domain.pairs.robust.sampled import Rules, sampled_run

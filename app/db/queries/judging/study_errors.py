@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import Json
 from topkapi.app.db.models import Assignment, Query
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.pairs.pending_question import EVIDENCE
+from topkapi.app.domain.pairs.strategy import EVIDENCE
 
 _EVIDENCE = Assignment.pending_question[EVIDENCE]
 

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topkapi.app.domain.pairs.confidence import ErrorModel, Expected
-from topkapi.app.domain.pairs.goal import Goal
+from topkapi.app.domain.enums import Goal
+from topkapi.app.domain.pairs.answers import ItemId, Judgment
+from topkapi.app.domain.pairs.confidence import ErrorModel, Expected, ListConfidence, PageConfidence
+from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.error_prior import moved
 from topkapi.app.domain.pairs.robust.gains import discounts, gains
 from topkapi.app.domain.pairs.robust.moves import WIDTH
@@ -215,3 +217,54 @@ def _intervals(shares: FloatArray) -> tuple[IntArray, IntArray]:
     lows = (reached <= _TAILS[0]).sum(axis=1) + 1
     highs = (reached < _TAILS[1] - 1e-12).sum(axis=1) + 1
     return lows, highs
+
+
+_LEAST = 0.001  # pages with a smaller probability of being in the top k are omitted
+_DIGITS = 4  # further digits are sampling noise
+
+
+def confidence_from(
+    found: Conclusion, plan: Plan, judgments: Sequence[Judgment], concluded: Sequence[ItemId]
+) -> ListConfidence:
+    """Return ``found``, the conclusion from ``judgments``, as a `ListConfidence`.
+
+    ``concluded`` is the list of the finished session, or empty.
+    """
+    posteriors = {plan.order[each.index]: each for each in found.item_posteriors}
+    ranking = tuple(plan.order[index] for index in found.ranking)
+    index = {item: number for number, item in enumerate(plan.order)}
+    listed = [index[item] for item in concluded]
+    quality = _rounded(found.kappa_ndcg(listed))
+    return ListConfidence(
+        ranking=ranking,
+        quality=_rounded(found.kappa_ndcg()).mean,
+        concluded_quality=quality.mean if concluded else None,
+        error_rate=round(found.error_rate, _DIGITS),
+        answers=sum(judgment.answer.is_preference for judgment in judgments),
+        pages=tuple(
+            _page(item, posteriors[item]) for item in (*ranking, *_others(posteriors, ranking))
+        ),
+        kappa_ndcg=quality,
+        overlap=_rounded(found.overlap(listed)),
+        error_model=(_all_rounded(found.errors[0]), _all_rounded(found.errors[1])),
+    )
+
+
+def _others(posteriors: dict[ItemId, ItemPosterior], ranking: Sequence[ItemId]) -> list[ItemId]:
+    """Return the pages outside ``ranking`` that may be in the top k, most probable first."""
+    others = [
+        item for item in posteriors.keys() - set(ranking) if posteriors[item].in_top >= _LEAST
+    ]
+    return sorted(others, key=lambda item: (-posteriors[item].in_top, item))
+
+
+def _page(item: ItemId, posterior: ItemPosterior) -> PageConfidence:
+    return PageConfidence(item, round(posterior.in_top, _DIGITS), posterior.low, posterior.high)
+
+
+def _rounded(value: Expected) -> Expected:
+    return Expected(*_all_rounded((value.mean, value.low, value.high)))
+
+
+def _all_rounded(values: Sequence[float]) -> tuple[float, ...]:
+    return tuple(round(value, _DIGITS) for value in values)

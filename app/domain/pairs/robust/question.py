@@ -23,8 +23,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import NDArray
 
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.choice import choose, mean_worths, open_pairs
 from topkapi.app.domain.pairs.robust.gains import interest
 from topkapi.app.domain.pairs.robust.posterior import Posterior

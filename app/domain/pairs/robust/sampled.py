@@ -4,8 +4,8 @@ from collections.abc import Collection, Generator, Sequence
 from dataclasses import dataclass
 
 from topkapi.app.domain.draws import draw_integer
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion, conclude, quality_now
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, moved
 from topkapi.app.domain.pairs.robust.posterior import CHAINS, Chains, Posterior
@@ -254,3 +254,16 @@ class RobustSorter:
     def _streams(self, purpose: int, count: int) -> NDArray[np.uint64]:
         """Return the states of random streams for one purpose at this step."""
         return streams(np.uint64(self._seed), purpose, len(self.steps), count)
+
+
+def compile_all() -> None:
+    """Run a short session with every kind of answer."""
+    sorter = RobustSorter(12, 2, seed=0, span=8)
+    for preference in (Preference.FIRST, Preference.SECOND, Preference.TIE):
+        pair = sorter.ask()
+        assert pair is not None
+        sorter.take(Answered(pair, preference))
+    sorter.ask()
+    sorter.conclude()
+    sorter.evidence()
+    sorter.rewind(2)

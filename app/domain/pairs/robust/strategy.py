@@ -12,13 +12,12 @@ from typing import Self
 
 import numpy as np
 
+from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
 from topkapi.app.domain.pairs.confidence import ErrorModel
-from topkapi.app.domain.pairs.goal import Goal
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.robust.conclusion import Conclusion
+from topkapi.app.domain.pairs.robust.conclusion import Conclusion, confidence_from
 from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
-from topkapi.app.domain.pairs.robust.page_confidence import confidence_from
 from topkapi.app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
 from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step

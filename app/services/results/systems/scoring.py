@@ -35,7 +35,7 @@ from topkapi.analysis.report.systems import (
 from topkapi.app.db.queries.machines import machines_at_work
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.db.queries.results.exports import text_lengths
-from topkapi.app.domain.assignment.drawing import drawn
+from topkapi.app.domain.assignment.growth import drawn
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import ExportOptions, completeness
