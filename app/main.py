@@ -31,11 +31,10 @@ from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.study_errors import StudyLearner
 from topkapi.app.services.judging.warming import warm
 from topkapi.app.services.late_writes import LateWrites
-from topkapi.app.services.pages.shown import ShownPages
-from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.services.pages.shown import PageTexts, ShownPages
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.results.reports import ListReports, ReportCache
-from topkapi.app.services.results.systems import SystemReports
+from topkapi.app.services.results.systems.runs import SystemReports
 from topkapi.app.services.studies import copy_import
 from topkapi.app.web.access.admission import KnownTokens
 from topkapi.app.web.access.slots import TransactionLimits

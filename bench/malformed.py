@@ -43,7 +43,7 @@ from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.invitations import new_link
 from topkapi.app.services.crowds.links import create_link
 from topkapi.app.services.jobs.store import queue_job
-from topkapi.app.services.results.systems import add_runs, read_runs
+from topkapi.app.services.results.systems.runs import add_runs, read_runs
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, VISITOR_COOKIE, Cookies
 
 Identities = dict[str, list[tuple[bytes, bytes]]]

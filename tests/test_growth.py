@@ -23,7 +23,7 @@ from topkapi.app.domain.text.highlighting import term_pattern
 from topkapi.app.domain.text.snippets import snippet, without_markdown
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.importing.records.contents import plain_text
-from topkapi.app.services.pages import tokens
+from topkapi.app.services.pages import cleaning
 from topkapi.app.services.pages.rendering import rendered_html
 from topkapi.app.web.common.formats import to_html
 
@@ -73,7 +73,7 @@ class Counted:
 
     def run(self, act: Callable[[str], object], text: str) -> int:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tokens, "tokenize", self._tokenize)
+            patch.setattr(cleaning, "tokenize", self._tokenize)
             profile = cProfile.Profile()
             with profile:
                 result = act(text)

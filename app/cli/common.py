@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -18,6 +20,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
     from topkapi.app.db.engine import Sessions, make_engine, make_sessions, normal_url
+
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
@@ -106,3 +109,45 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def say(as_json: bool, data: Any, text: str) -> None:
     """Print ``data`` as JSON for programs, or ``text`` for people."""
     typer.echo(json.dumps(data, default=str, ensure_ascii=False) if as_json else text)
+
+
+PATIENCE = 2.0
+_WIDTH = 30
+_EVERY = 0.1
+
+Update = Callable[[str, int, int], None]
+
+
+@contextmanager
+def late_bar() -> Iterator[Update]:
+    """Yield a function that takes the current activity, the amount done, and the total."""
+    if not sys.stderr.isatty():
+        yield lambda _doing, _done, _total: None
+        return
+    bar = _Bar()
+    try:
+        yield bar.update
+    finally:
+        bar.clear()
+
+
+class _Bar:
+    def __init__(self) -> None:
+        self._next = time.monotonic() + PATIENCE
+        self._drawn = False
+
+    def update(self, doing: str, done: int, total: int) -> None:
+        if time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _EVERY
+        self._drawn = True
+        share = done / total if total else 1.0
+        full = round(_WIDTH * share)
+        line = f"\r{doing:<10} [{'#' * full}{'.' * (_WIDTH - full)}] {share:4.0%}"
+        sys.stderr.write(line)
+        sys.stderr.flush()
+
+    def clear(self) -> None:
+        if self._drawn:
+            sys.stderr.write("\r" + " " * (_WIDTH + 20) + "\r")
+            sys.stderr.flush()

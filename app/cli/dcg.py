@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli import choices
+from topkapi.app.cli import groups
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
@@ -174,8 +174,8 @@ def simulate(
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"{', '.join(choices.FIGURES)}; with --data "
-            f"{', '.join(choices.LETOR_FIGURES)}. All if omitted."
+            help=f"{', '.join(groups.FIGURES)}; with --data "
+            f"{', '.join(groups.LETOR_FIGURES)}. All if omitted."
         ),
     ] = None,
     data: Annotated[

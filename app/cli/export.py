@@ -13,9 +13,8 @@ from zipfile import ZipFile
 
 import typer
 
-from topkapi.app.cli import choices
-from topkapi.app.cli.bars import late_bar
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli import groups
+from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
@@ -39,7 +38,7 @@ def register(cli: typer.Typer) -> None:
 
 def export(
     study: Annotated[str, typer.Argument(help="Slug of the study.")],
-    format: Annotated[str, typer.Argument(help=f"One of {', '.join(choices.EXPORTS)}.")],
+    format: Annotated[str, typer.Argument(help=f"One of {', '.join(groups.EXPORTS)}.")],
     out: Annotated[
         str,
         typer.Option(

@@ -1,6 +1,6 @@
-"""Commands of each group with their summaries: help and completion import nothing else.
+"""Commands of each group with their summaries, and names for help texts: these import nothing else.
 
-A test compares this table with the docstrings of the commands.
+Tests compare them with the docstrings of the commands and with the tables that they name.
 """
 
 from collections.abc import Mapping
@@ -82,3 +82,23 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "known.",
     },
 }
+
+
+MODELS = (
+    *("regression", "ranksvm", "svm-map", "rankboost", "adarank", "ranknet", "listnet", "listmle"),
+    *("rankcosine", "topk-listmle", "topk-listnet", "topk-rankcosine", "focused-svm"),
+    *("focused-boost", "focused-net", "top-margin", "top-slack", "toprank", "lightgbm", "xgboost"),
+)
+TABLE_FORMATS = ("text", "csv", "markdown", "latex", "html")
+PREFERENCE_FORMATS = ("pairs", "winners", "tags", "topk", "judgments", "qrels")
+FIGURES = ("2", "3", "4", "5", "6", "7", "8", "9", "10", "21", "22")
+LETOR_FIGURES = ("11", "12-13", "14-15", "23")
+KS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, 150, 200, 300, 500)
+EXPORTS = (
+    *("topk.jsonl", "topk.parquet", "consensus.jsonl", "confidence.jsonl", "reliability.jsonl"),
+    *("qrels", "beir.tsv"),
+    *("prefs", "qrels_prefs", "letor", "grades.qrels", "judgments.jsonl", "judgments.parquet"),
+    *("pairs.tsv", "pairs.parquet", "pref", "crowdkit.csv", "lists.jsonl", "timers.csv"),
+    *("preferences.jsonl", "conversations.jsonl", "triplets.jsonl", "umbrela.jsonl"),
+    *("calls.jsonl", "dataset"),
+)

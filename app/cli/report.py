@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topkapi.analysis.errors import AnalysisError
-from topkapi.app.cli import choices
-from topkapi.app.cli.bars import late_bar
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli import groups
+from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
@@ -57,7 +56,7 @@ def report(
     ),
     format: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(choices.PREFERENCE_FORMATS)}; detected if omitted."),
+        typer.Option(help=f"{', '.join(groups.PREFERENCE_FORMATS)}; detected if omitted."),
     ] = None,
     k: Annotated[
         int | None,

@@ -19,7 +19,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
     from topkapi.app.secret import load_secret
-    from topkapi.app.services.accounts.first_admin import first_code
+    from topkapi.app.services.accounts.invitations import first_code
     from topkapi.app.services.importing.portions import finish_interrupted
     from topkapi.app.web.server import processes
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.report.systems import table_rows
     from topkapi.app.db.models import SystemRun
     from topkapi.app.services.results.exports import export_session
-    from topkapi.app.services.results.systems import (
+    from topkapi.app.services.results.systems.runs import (
         RunsRefused,
         SystemReports,
         add_runs,

@@ -10,8 +10,17 @@ from contextlib import suppress
 from typing import IO
 
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import END, MISSING, REFUSED, UnreadableBytes
-from topkapi.app.services.fence.frames import BadFrame, Frame, read_frame, read_head, write_frame
+from topkapi.app.services.fence.children import (
+    END,
+    MISSING,
+    REFUSED,
+    BadFrame,
+    Frame,
+    UnreadableBytes,
+    read_frame,
+    read_head,
+    write_frame,
+)
 from topkapi.app.services.pages.pdf import TEXT
 
 _ROWS, _FRAME = 16, 4 * 1024**2  # rows decoded at once, bytes of a frame

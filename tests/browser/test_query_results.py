@@ -10,7 +10,7 @@ from tests.exporting import make_judged_study
 from tests.factories import make_user
 from topkapi.app.db.models import Assignment, Flag, Query, Study
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.results.systems import add_runs, read_runs
+from topkapi.app.services.results.systems.runs import add_runs, read_runs
 
 pytestmark = pytest.mark.browser
 

@@ -18,7 +18,7 @@ from topkapi.analysis.papers.dcg.figures import FIGURES
 from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES
 from topkapi.analysis.papers.sweeps import KS
 from topkapi.analysis.report import sources
-from topkapi.app.cli import COMMANDS, _build, choices, main
+from topkapi.app.cli import COMMANDS, _build, groups, main
 from topkapi.app.cli.groups import GROUPS
 from topkapi.app.services.results.exports import EXPORTS
 
@@ -99,13 +99,13 @@ def test_no_summary_is_cut_off(
 
 
 def test_names_in_help_texts_are_those_of_the_program() -> None:
-    assert tuple(MODELS) == choices.MODELS
-    assert tuple(FORMATS) == choices.TABLE_FORMATS
-    assert tuple(sources.FORMATS) == choices.PREFERENCE_FORMATS
-    assert tuple(FIGURES) == choices.FIGURES
-    assert tuple(LETOR_FIGURES) == choices.LETOR_FIGURES
-    assert tuple(KS) == choices.KS
-    assert tuple(EXPORTS) == choices.EXPORTS
+    assert tuple(MODELS) == groups.MODELS
+    assert tuple(FORMATS) == groups.TABLE_FORMATS
+    assert tuple(sources.FORMATS) == groups.PREFERENCE_FORMATS
+    assert tuple(FIGURES) == groups.FIGURES
+    assert tuple(LETOR_FIGURES) == groups.LETOR_FIGURES
+    assert tuple(KS) == groups.KS
+    assert tuple(EXPORTS) == groups.EXPORTS
 
 
 def test_help_among_other_arguments_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.assignments import bulk, gaps, manual_assignment, rebalancing, voiding
+from topkapi.app.services.assignments import bulk, gaps, manual_assignment, rebalancing
 from topkapi.app.services.assignments.adjudication import (
     assign_adjudication,
     assign_proposals,
@@ -127,9 +127,9 @@ def test_nobody_adjudicates_a_query_they_have_met(session: Session) -> None:
     again = assign_adjudication(session, study, query="q0", email=other.email)
     judge(session, again, ["q0-d1", "q0-d0"])
     assert top(session, study) == ("q0-d1", "q0-d0")
-    voiding.void(session, study, [again.id], reason="careless")
+    bulk.void(session, study, [again.id], reason="careless")
     assert not any(each.finished for each in disagreements(session, study).queries[0].adjudicators)
-    voiding.restore(session, study, [again.id])
+    bulk.restore(session, study, [again.id])
     assert top(session, study) == ("q0-d1", "q0-d0")
     later = manual_assignment.assign_one(
         session,
@@ -154,7 +154,7 @@ def test_adjudicators_are_proposed_by_accuracy_and_load(session: Session) -> Non
         row.known_answers, row.known_right = 20, 9 if person is wrong else 19
         session.flush()
         if person is void:
-            voiding.void(session, study, [row.id], reason="clicks at random")
+            bulk.void(session, study, [row.id], reason="clicks at random")
     (case,) = disagreements(session, study).queries
     assert [person.name for person in case.free] == ["Chidi", "Dan", "Cleo", "Bea", "Abe"]
     notes = {person.name: person.note for person in case.free}
@@ -187,5 +187,5 @@ def test_nobody_whose_work_was_voided_is_assigned_by_a_proposal(session: Session
     )
     row.finished_at = row.created_at
     session.flush()
-    voiding.void(session, study, [row.id], reason="clicks at random")
+    bulk.void(session, study, [row.id], reason="clicks at random")
     assert assign_proposals(session, study) == 0

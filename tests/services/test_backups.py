@@ -22,7 +22,7 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.backups import read_backup, write_backup
 from topkapi.app.services.jobs.store import queue_job
-from topkapi.app.services.results.systems import add_runs, read_runs
+from topkapi.app.services.results.systems.runs import add_runs, read_runs
 
 pytestmark = pytest.mark.both
 

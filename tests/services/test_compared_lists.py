@@ -16,7 +16,7 @@ from topkapi.app.services.results.compared_lists import (
 )
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import query_results
-from topkapi.app.services.results.systems import add_runs, read_runs
+from topkapi.app.services.results.systems.runs import add_runs, read_runs
 
 
 def compared(sessions: Sessions, a: str, b: str, query: str = "q0") -> ComparedLists:

@@ -13,7 +13,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, JudgmentRow, Study, User
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.assignments.voiding import void
+from topkapi.app.services.assignments.bulk import void
 from topkapi.app.services.progress.attention import Sign
 from topkapi.app.services.progress.dashboard import DAYS, concerns_of_study, dashboard, forecast
 from topkapi.app.services.progress.study_progress import overview

@@ -17,8 +17,13 @@ from tests.cases import each_case
 from tests.media import form_bomb, pdf_of, pdf_of_shape, png_of, tiling_bomb
 from tests.studies import small_study, write_jsonl
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import Fence, UnreadableBytes
-from topkapi.app.services.fence.frames import BadFrame, read_frame, write_frame
+from topkapi.app.services.fence.children import (
+    BadFrame,
+    Fence,
+    UnreadableBytes,
+    read_frame,
+    write_frame,
+)
 from topkapi.app.services.importing import StudyRefused, open_source
 from topkapi.app.services.importing.checking import check_study
 from topkapi.app.services.importing.kinds.base import Checked

@@ -24,7 +24,7 @@ from topkapi.analysis.report.sources import read_preferences
 from topkapi.app.db.queries.results.exports import document_names
 from topkapi.app.domain.pairs.answers import Answer, Question
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.assignments import voiding
+from topkapi.app.services.assignments import bulk
 from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
 from topkapi.app.services.demo import load_demo
 from topkapi.app.services.results.exports import ExportOptions, StudySource, open_export
@@ -66,7 +66,7 @@ def busy_study(session: Session) -> str:
             judge(session, make_grades(session, user, query, user.name[:1] * (number + user.id)))
     void = make_assignment(session, user=people[5], query=queries[0], seed="f", round=4)
     judge(session, void)
-    voiding.void(session, study, [void.id], reason="clicked left throughout")
+    bulk.void(session, study, [void.id], reason="clicked left throughout")
     taken = make_assignment(session, user=people[5], query=queries[1], seed="f", round=4)
     judge(session, taken, most=4)
     taken.withdrawn_at = START + timedelta(days=2)

@@ -6,7 +6,7 @@ from sqlalchemy import Engine, event
 from sqlalchemy.orm import Session
 
 from tests.factories import make_content
-from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.services.pages.shown import PageTexts
 
 
 def reads_of(engine: Engine) -> list[str]:

@@ -22,7 +22,7 @@ from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.judging.queue import queue_of_user
-from topkapi.app.services.results.systems import add_runs, read_runs
+from topkapi.app.services.results.systems.runs import add_runs, read_runs
 from topkapi.app.services.studies import full_copy, lifecycle
 
 pytestmark = pytest.mark.both

@@ -23,16 +23,16 @@ from topkapi.app.db.models import AuditEvent, Study, SystemRun
 from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.results.systems import (
+from topkapi.app.services.results.systems import runs as service
+from topkapi.app.services.results.systems import scoring
+from topkapi.app.services.results.systems.runs import (
     RunsRefused,
     SystemReports,
     add_runs,
     read_runs,
     remove_run,
     runs_of,
-    scoring,
 )
-from topkapi.app.services.results.systems import runs as service
 from topkapi.app.services.studies import lifecycle
 from topkapi.app.services.studies.copy_import import read_copy
 from topkapi.app.services.studies.full_copy import copy_study

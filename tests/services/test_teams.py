@@ -29,7 +29,7 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.team import TeamStrategy
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, result_of
 from topkapi.app.domain.pairs.team_session import merged
-from topkapi.app.services.assignments import voiding
+from topkapi.app.services.assignments import bulk
 from topkapi.app.services.judging import labeling, timing
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -269,7 +269,7 @@ def test_the_answers_of_void_work_do_not_count(sessions: Sessions) -> None:
         member.reply()
     with sessions.write.begin() as session:
         study = session.scalars(select(Study)).one()
-        voiding.void(session, study, [second.assignment_id], reason="guessed")
+        bulk.void(session, study, [second.assignment_id], reason="guessed")
     assert not first.is_finished()
     assert first.look().progress.answered == 2
     first.reply()

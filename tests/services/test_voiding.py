@@ -13,7 +13,7 @@ from topkapi.app.domain.assignment.rotation import RuleBroken
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.assignments import bulk, manual_assignment, voiding
+from topkapi.app.services.assignments import bulk, manual_assignment
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.results.exports import StudySource, completeness, open_export
@@ -51,7 +51,7 @@ def test_void_work_is_kept_but_out_of_every_result(session: Session, judged: Stu
     before = completeness(StudySource(session, judged.slug)).finished
     state, topk = state_of(StudySource(session, judged.slug)), exported(session, "topk.jsonl")
     log = session.scalars(select(JudgmentRow.id).where(JudgmentRow.assignment_id == row.id)).all()
-    voiding.void(session, judged, [row.id], reason="clicked  left throughout")
+    bulk.void(session, judged, [row.id], reason="clicked  left throughout")
     assert completeness(StudySource(session, judged.slug)).finished == before - 1
     assert state_of(StudySource(session, judged.slug)) != state
     without = exported(session, "topk.jsonl")
@@ -60,7 +60,7 @@ def test_void_work_is_kept_but_out_of_every_result(session: Session, judged: Stu
     assert list(kept) == list(log)
     event = session.scalars(select(AuditEvent).where(AuditEvent.action == "assignment.void")).one()
     assert event.detail["reason"] == "clicked left throughout"
-    voiding.restore(session, judged, [row.id])
+    bulk.restore(session, judged, [row.id])
     assert exported(session, "topk.jsonl") == topk
     assert row.voided_at is None
 
@@ -70,19 +70,19 @@ def test_only_finished_work_is_voided_and_only_with_a_reason(
 ) -> None:
     row = finished(session)
     with pytest.raises(Invalid, match="Enter a reason"):
-        voiding.void(session, judged, [row.id], reason=" ")
+        bulk.void(session, judged, [row.id], reason=" ")
     with pytest.raises(Invalid, match="Select at least one"):
-        voiding.void(session, judged, [], reason="x")
+        bulk.void(session, judged, [], reason="x")
     with pytest.raises(NotFound, match="no assignment 99999"):
-        voiding.void(session, judged, [row.id, 99999], reason="x")
+        bulk.void(session, judged, [row.id, 99999], reason="x")
     with pytest.raises(Conflict, match="is not void"):
-        voiding.restore(session, judged, [row.id])
+        bulk.restore(session, judged, [row.id])
     unfinished = select(Assignment.id).where(Assignment.finished_at.is_(None)).limit(1)
     with pytest.raises(Conflict, match="is not finished"):
-        voiding.void(session, judged, [session.scalars(unfinished).one()], reason="x")
-    voiding.void(session, judged, [row.id], reason="x")
+        bulk.void(session, judged, [session.scalars(unfinished).one()], reason="x")
+    bulk.void(session, judged, [row.id], reason="x")
     with pytest.raises(Conflict, match="is not finished"):
-        voiding.void(session, judged, [row.id], reason="x")
+        bulk.void(session, judged, [row.id], reason="x")
     with pytest.raises(Conflict, match="was voided"):
         manual_assignment.assign_one(
             session,
@@ -152,7 +152,7 @@ def test_a_void_query_is_a_gap_and_cannot_be_restored_once_filled(
     row.finished_at = row.last_entry_at = row.created_at
     session.flush()
     fresh = make_user(session, name="Fresh")
-    voiding.void(session, study, [row.id], reason="x")
+    bulk.void(session, study, [row.id], reason="x")
     (gap,) = plan_filling(session, study, [fresh.id]).gaps
     assert gap.taker is not None
     assert (gap.lost, gap.taker.id) == ("A", fresh.id)
@@ -160,4 +160,4 @@ def test_a_void_query_is_a_gap_and_cannot_be_restored_once_filled(
     with pytest.raises(
         RuleBroken, match=r"Fresh already judges .* Withdraw or void that work first"
     ):
-        voiding.restore(session, study, [row.id])
+        bulk.restore(session, study, [row.id])

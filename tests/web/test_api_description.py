@@ -37,7 +37,7 @@ from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.jobs.store import queue_job
-from topkapi.app.services.results.systems import add_runs, read_runs
+from topkapi.app.services.results.systems.runs import add_runs, read_runs
 from topkapi.app.services.training import practice
 
 EXAMPLES = 6  # per operation and kind of data

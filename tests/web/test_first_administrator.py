@@ -11,7 +11,7 @@ from tests.factories import PASSWORD, make_user
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts.first_admin import first_code
+from topkapi.app.services.accounts.invitations import first_code
 
 
 def send(client: httpx.Client, path: str, **fields: str) -> httpx.Response:

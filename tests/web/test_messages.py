@@ -18,7 +18,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Invitation, JudgmentRow, Study, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.jobs.store import queue_job
-from topkapi.app.services.progress.payments import Rates
+from topkapi.app.services.progress.tables import Rates
 
 
 @pytest.fixture

@@ -19,7 +19,7 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
-from topkapi.app.services.assignments.voiding import void
+from topkapi.app.services.assignments.bulk import void
 
 S = "/studies/tulips"
 

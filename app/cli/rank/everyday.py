@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli import choices
+from topkapi.app.cli import groups
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
@@ -69,7 +69,7 @@ def add_to(group: typer.Typer) -> None:
 
 
 def train(
-    model: Annotated[str, typer.Option(help=f"One of {', '.join(choices.MODELS)}.")],
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(groups.MODELS)}.")],
     out: Annotated[Path, typer.Option(help="JSON file to write the model to.")],
     data: Annotated[
         Path | None,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli import choices
+from topkapi.app.cli import groups
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
@@ -61,7 +61,7 @@ Out = Annotated[
     Path | None,
     typer.Option(help="Folder for results and tables; an interrupted run continues there."),
 ]
-Format = Annotated[str, typer.Option("--format", help=f"{', '.join(choices.TABLE_FORMATS)}.")]
+Format = Annotated[str, typer.Option("--format", help=f"{', '.join(groups.TABLE_FORMATS)}.")]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of parallel processes.")]
 Dask = Annotated[
     str | None,
@@ -251,7 +251,7 @@ def sweep_k(
     ),
     ks: Annotated[
         str, typer.Option(help="Values of k, comma-separated; the full order is added.")
-    ] = (",".join(map(str, choices.KS))),
+    ] = (",".join(map(str, groups.KS))),
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
     out: Out = None,
     form: Format = "text",

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli.bars import late_bar
-from topkapi.app.cli.common import open_sessions
+from topkapi.app.cli.common import late_bar, open_sessions
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 

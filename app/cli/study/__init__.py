@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from topkapi.app.cli.bars import late_bar
-from topkapi.app.cli.common import AsJson, database_exists, open_sessions, say, table
+from topkapi.app.cli.common import AsJson, database_exists, late_bar, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study import administration, work

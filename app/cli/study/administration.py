@@ -21,7 +21,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
     from topkapi.app.db.queries.studies.studies import researchers_of
     from topkapi.app.services.accounts.users import user_of_email
-    from topkapi.app.services.assignments import adjudication, bulk, voiding
+    from topkapi.app.services.assignments import adjudication, bulk
     from topkapi.app.services.studies import edit_study, full_copy, lifecycle
     from topkapi.app.services.studies.lifecycle import set_access
 
@@ -207,9 +207,9 @@ def void(
         study = lifecycle.required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "void" if undo else "finished")
         if undo:
-            made = voiding.restore(session, study, ids)
+            made = bulk.restore(session, study, ids)
         else:
-            made = voiding.void(session, study, ids, reason=reason)
+            made = bulk.void(session, study, ids, reason=reason)
         rows = named_rows(session, study.id, made)
     _say_work(as_json, slug, rows, "restored" if undo else "voided")
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.assignments import manual_assignment
     from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
     from topkapi.app.services.progress import study_progress
-    from topkapi.app.services.progress.payments import HEAD, Rates, payments
     from topkapi.app.services.progress.study_progress import Line
+    from topkapi.app.services.progress.tables import HEAD, Rates, payments
     from topkapi.app.services.studies import lifecycle
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]

@@ -1,6 +1,6 @@
 """Every table, so that one import loads them all."""
 
-from topkapi.app.db.models.assignment import Assignment
+from topkapi.app.db.models.assignment import Assignment, PairLease
 from topkapi.app.db.models.crowd import CrowdWorker, EntryLink
 from topkapi.app.db.models.document import (
     Candidate,
@@ -10,10 +10,8 @@ from topkapi.app.db.models.document import (
     StudyFile,
     SystemRun,
 )
-from topkapi.app.db.models.job import Job
+from topkapi.app.db.models.job import Job, MachineCall, MachinePrompt
 from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEvent
-from topkapi.app.db.models.lease import PairLease
-from topkapi.app.db.models.machine import MachineCall, MachinePrompt
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
 from topkapi.app.db.models.training import GoldPair, PracticeAnswer, PracticeItem, Training
 from topkapi.app.db.models.user import ApiToken, AuditEvent, Invitation, SignInAttempt, User

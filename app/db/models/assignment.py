@@ -1,4 +1,4 @@
-"""Assignments: one assessor, one query, one tool, one round, and what determines their replay."""
+"""Assignments, what determines their replay, and the pairs that a team has on its screens."""
 
 from datetime import datetime
 from typing import Any
@@ -62,3 +62,20 @@ class Assignment(Base):
     pending_question: Mapped[Json | None] = mapped_column("offered")
     user: Mapped[User] = relationship(lazy="raise")
     query: Mapped[Query] = relationship(lazy="raise")
+
+
+class PairLease(Base):
+    """The pair that an assignment of a team asks, which nobody else is asked until it ends.
+
+    The pages are in ascending order of their ids. ``expires_at`` is on the database's clock.
+    """
+
+    __tablename__ = "leases"
+    __table_args__ = (UniqueConstraint("query_id", "first_id", "second_id"),)
+    assignment_id: Mapped[int] = mapped_column(
+        ForeignKey("assignments.id", ondelete="CASCADE"), primary_key=True
+    )
+    query_id: Mapped[int] = mapped_column(ForeignKey("queries.id", ondelete="CASCADE"))
+    first_id: Mapped[int]
+    second_id: Mapped[int]
+    expires_at: Mapped[datetime]

@@ -1,7 +1,9 @@
 """One-time links with which people accept an invitation or reset their password."""
 
+import hmac
 import secrets
 from datetime import datetime, timedelta
+from hashlib import sha256
 
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
@@ -9,12 +11,14 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Invitation, User
 from topkapi.app.db.queries.accounts import people as queries
+from topkapi.app.db.queries.accounts.accounts import any_users
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import BadToken, Conflict, Forbidden
 from topkapi.app.services import audit
 from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.passwords import hash_password
 from topkapi.app.services.accounts.tokens import hash_token
+from topkapi.app.services.accounts.users import create_user
 
 LIFETIME = timedelta(days=7)
 _GONE = (
@@ -93,3 +97,25 @@ def _link(session: Session, token: str, at: datetime) -> Invitation:
     if link.user.disabled_at is not None:
         raise Forbidden("This account is disabled. Ask the person who invited you.")
     return link
+
+
+def first_code(secret: str) -> str:
+    """Return the code that the terminal of the server shows; it works while there is no account."""
+    return hmac.new(secret.encode(), b"first administrator", sha256).hexdigest()[:32]
+
+
+def refuse_code(session: Session, secret: str, code: str) -> None:
+    """Raise unless the code is right and there is no account yet."""
+    if any_users(session) or not hmac.compare_digest(first_code(secret).encode(), code.encode()):
+        raise BadToken(
+            "This link is not valid: the first administrator exists, or the server that printed "
+            "it had another secret. Sign in, or ask an administrator for an invitation."
+        )
+
+
+def create_first(
+    session: Session, secret: str, code: str, *, email: str, name: str, password: str
+) -> User:
+    """Create the first administrator, once."""
+    refuse_code(session, secret, code)
+    return create_user(session, email=email, name=name, role=Role.ADMIN, password=password)

@@ -10,8 +10,7 @@ from weakref import finalize
 
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
-from topkapi.app.services.fence.children import Fence, UnreadableBytes
-from topkapi.app.services.fence.frames import Frame
+from topkapi.app.services.fence.children import Fence, Frame, UnreadableBytes
 from topkapi.app.services.pages.pdf import TEXT
 
 

@@ -26,8 +26,7 @@ from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import timing
-from topkapi.app.services.judging.catching_up import caught_up
-from topkapi.app.services.judging.known_answers import count_known, known_pairs
+from topkapi.app.services.judging.catching_up import caught_up, count_known, known_pairs
 from topkapi.app.services.judging.lists import work
 from topkapi.app.services.judging.live_sessions import (
     LiveAssignment,

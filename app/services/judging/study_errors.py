@@ -16,7 +16,7 @@ from sqlalchemy import event
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.queries.judging import study_errors as queries
+from topkapi.app.db.queries.judging import teams as queries
 from topkapi.app.db.queries.judging.labeling import assignment_of
 from topkapi.app.domain.pairs.session import PairSession
 from topkapi.app.domain.pairs.team_session import TeamSession

@@ -7,6 +7,7 @@ person was shown counts when it is answered, even if the lease has ended or the 
 Everything that changes a team holds the lock of its query, taken before that of an assignment.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,6 +19,7 @@ from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.db.queries.judging.lists import lock_queries
 from topkapi.app.db.queries.judging.teams import Member
 from topkapi.app.domain.enums import TimerKind, Tool
+from topkapi.app.domain.pairs.reliability import Reliability, errors_in, reliability_of
 from topkapi.app.domain.pairs.strategy import prior_in
 from topkapi.app.domain.pairs.team_session import (
     TeamSession,
@@ -128,3 +130,14 @@ def note_presence(session: Session, assignment: AssignmentHead, kind: TimerKind)
         queries.release(session, [assignment.id])
     else:
         queries.lease(session, assignment.id, assignment.query_id, pair, LEASE)
+
+
+def reliabilities(session: Session, study_id: int) -> dict[int, Reliability]:
+    """Return how each member of a team of the study errs, by user."""
+    found: defaultdict[int, list[tuple[int, Sequence[Sequence[float]]]]] = defaultdict(list)
+    for user_id, answered, stored in queries.answers_in_teams(session, study_id):
+        errors = errors_in(stored)
+        if errors is not None:
+            found[user_id].append((answered, errors))
+    pooled = {user_id: reliability_of(rows) for user_id, rows in found.items()}
+    return {user_id: each for user_id, each in pooled.items() if each is not None}

@@ -29,7 +29,7 @@ from topkapi.app.services.machines.calls import Calls, Cap, ModelQuestion, Price
 from topkapi.app.services.machines.endpoint import Endpoint
 from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of
 from topkapi.app.services.machines.terms import Terms
-from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.services.pages.shown import PageTexts
 from topkapi.app.services.studies.lifecycle import required_study
 
 _LOOK = 0.5  # seconds between two reports of progress

@@ -9,12 +9,13 @@ from topkapi.app.domain.text.highlighting import colour_of_match, split_at_terms
 from topkapi.app.services.pages.cleaning import (
     DROPPED,
     RENAMED,
+    PageToken,
     end_tag,
     escaped,
+    page_tokens,
     start_tag,
     style_text,
 )
-from topkapi.app.services.pages.tokens import PageToken, page_tokens
 
 MAX_TOKENS = 400_000
 MAX_MARKS = 20_000

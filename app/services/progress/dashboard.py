@@ -12,7 +12,7 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.services.heads import PersonHead, StudyName
-from topkapi.app.services.judging.reliability import reliabilities
+from topkapi.app.services.judging.teams import reliabilities
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.attention import (
     Concern,

@@ -15,7 +15,7 @@ from topkapi.app.db.queries.assignments import assignments as assigned
 from topkapi.app.db.queries.assignments import manual_assignment as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import manual_assignment, voiding
+from topkapi.app.services.assignments import bulk, manual_assignment
 from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
@@ -257,7 +257,7 @@ class BulkIn(Body):
 
     act: Literal["withdraw", "void", "restore"]
     ids: Annotated[list[Number], Field(min_length=1, max_length=10_000)]
-    reason: Annotated[str, Field(max_length=voiding.LONGEST_REASON)] = ""
+    reason: Annotated[str, Field(max_length=bulk.LONGEST_REASON)] = ""
 
 
 @router.post("/assignments/bulk")
@@ -266,9 +266,9 @@ def post_api_bulk(
 ) -> list[WorkOut]:
     """Withdraw unfinished work, void finished work, or restore either."""
     if body.act == "void":
-        rows = voiding.void(session, study, body.ids, reason=body.reason, actor_id=user.id)
+        rows = bulk.void(session, study, body.ids, reason=body.reason, actor_id=user.id)
     else:
-        act = voiding.restore if body.act == "restore" else manual_assignment.withdraw_many
+        act = bulk.restore if body.act == "restore" else manual_assignment.withdraw_many
         rows = act(session, study, body.ids, actor_id=user.id)
     return [_work_out(row, row.user.email, row.query.external_id) for row in rows]
 

@@ -12,7 +12,7 @@ from topkapi.app.db.queries.assignments import manual_assignment as queries
 from topkapi.app.db.queries.assignments.manual_assignment import matching_ids, withdrawn_with
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
-from topkapi.app.services.assignments import bulk, manual_assignment, voiding
+from topkapi.app.services.assignments import bulk, manual_assignment
 from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.assignments.views import AssignmentRow, BulkForm, ReassignForm, WorkListView
 from topkapi.app.web.common.formats import counted
@@ -163,9 +163,9 @@ def _chosen(visit: Visit, form: BulkForm) -> list[int]:
 def _change(visit: Visit, form: BulkForm, ids: list[int]) -> list[Assignment]:
     session, study, actor_id = visit.session, visit.study, visit.user.id
     if form.act == "void":
-        return voiding.void(session, study, ids, reason=form.reason, actor_id=actor_id)
+        return bulk.void(session, study, ids, reason=form.reason, actor_id=actor_id)
     if form.act in ("restore", "undo"):
-        return voiding.restore(session, study, ids, actor_id=actor_id)
+        return bulk.restore(session, study, ids, actor_id=actor_id)
     if form.act == "reassign":
         return bulk.reassign(session, study, ids, form.email, actor_id=actor_id)
     return bulk.withdraw(session, study, ids, actor_id=actor_id)

@@ -18,7 +18,7 @@ from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
-from topkapi.app.services.pages.texts import PageTexts
+from topkapi.app.services.pages.shown import PageTexts
 from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.judging.api_models import (
     AssignmentOut,

@@ -22,7 +22,7 @@ from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.session_summary import summary_of
 from topkapi.app.services.judging.states import AssignmentState, PossibleState
-from topkapi.app.services.pages.texts import snippet_texts
+from topkapi.app.services.pages.shown import snippet_texts
 from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import (
     ClaimantToken,

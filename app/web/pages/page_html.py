@@ -10,8 +10,8 @@ from html import escape
 
 from turbohtml import Token, TokenType
 
+from topkapi.app.services.pages.cleaning import page_tokens
 from topkapi.app.services.pages.rendering import rendered_html
-from topkapi.app.services.pages.tokens import page_tokens
 from topkapi.app.web.common.formats import is_bounded, to_html
 from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.pages.page_links import PageLink

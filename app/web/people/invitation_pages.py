@@ -12,7 +12,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.accounts import invitations
-from topkapi.app.services.accounts.first_admin import create_first, refuse_code
+from topkapi.app.services.accounts.invitations import create_first, refuse_code
 from topkapi.app.services.accounts.sign_in import refuse_unusable
 from topkapi.app.web.access.admission import admit_visitor
 from topkapi.app.web.access.deps import SessionDep, check_visitor_form

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.payments import Payment, Rates, payments
+from topkapi.app.services.progress.tables import Payment, Rates, payments
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, StudyDep
 from topkapi.app.web.common.paging import Limit, Offset, say_total
 

@@ -18,12 +18,11 @@ from topkapi.app.db.queries.results.query_results import documents_named
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.accounts import invitations as one_time
 from topkapi.app.services.accounts.users import user_of_number
-from topkapi.app.services.judging.reliability import reliabilities
+from topkapi.app.services.judging.teams import reliabilities
 from topkapi.app.services.progress import messages, study_progress
 from topkapi.app.services.progress.dashboard import concerns_of_study
 from topkapi.app.services.progress.messages import Addressee, Message
-from topkapi.app.services.progress.payments import HEAD, Rates, payments
-from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES, Row
+from topkapi.app.services.progress.tables import HEAD, STUDY_TABLES, TABLES, Rates, Row, payments
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.common.links import public_url

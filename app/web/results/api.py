@@ -25,7 +25,7 @@ from topkapi.app.services.results.exports import (
     open_export,
 )
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json, is_large
-from topkapi.app.services.results.systems import (
+from topkapi.app.services.results.systems.runs import (
     MOST_BYTES,
     RunsRefused,
     SystemReports,

@@ -24,7 +24,7 @@ from topkapi.app.domain.errors import AppError
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.assignments.csv_file import MOST_BYTES as MOST_CSV
 from topkapi.app.services.fence.limits import MAX_UNPACKED
-from topkapi.app.services.results.systems import MOST_BYTES as MOST_RUNS
+from topkapi.app.services.results.systems.runs import MOST_BYTES as MOST_RUNS
 from topkapi.app.web.access.admission import admit
 from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.access.early_auth import early_person

@@ -13,7 +13,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.domain.training.rules import Step
 from topkapi.app.services.training import practice, trainings
-from topkapi.app.services.training.question import practice_state
+from topkapi.app.services.training.practice import practice_state
 from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.access.deps import (
     ApiAdmin,

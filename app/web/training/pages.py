@@ -18,10 +18,10 @@ from topkapi.app.domain.training.practice import allowed_answers
 from topkapi.app.domain.training.rules import Step
 from topkapi.app.services.judging.context import JudgingContext
 from topkapi.app.services.judging.session_summary import completion_of
-from topkapi.app.services.pages.texts import snippet_texts
+from topkapi.app.services.pages.shown import snippet_texts
 from topkapi.app.services.studies import edit_study
 from topkapi.app.services.training import practice, trainings
-from topkapi.app.services.training.question import practice_state
+from topkapi.app.services.training.practice import practice_state
 from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.access.deps import CurrentUser, RowId, SessionDep, Slug
 from topkapi.app.web.common.formats import to_html

@@ -7,7 +7,7 @@ from typing import Any
 from turbohtml import Token, TokenType
 
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN
-from topkapi.app.services.pages.tokens import page_tokens
+from topkapi.app.services.pages.cleaning import page_tokens
 
 _BLOCK_NAMES = """
     address article aside blockquote body br caption center dd details dialog dir div dl dt fieldset

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from topkapi.analysis.data.exports import MemberReliability, reliability_lines
 from topkapi.app.domain.pairs.confidence import Expected
-from topkapi.app.services.judging.reliability import reliabilities
+from topkapi.app.services.judging.teams import reliabilities
 from topkapi.app.services.results.exports.source import StudySource
 
 

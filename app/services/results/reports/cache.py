@@ -1,23 +1,126 @@
 """Cache of reports until their study changes: a large report takes seconds."""
 
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.queries.results import reports as queries
+from topkapi.analysis.report import StudyData, ToolData
+from topkapi.app.db.queries.judging import lists as ranked
+from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
-from topkapi.app.services.results.reports.notes import names_of
-from topkapi.app.services.results.reports.stored import StoredConfidence, StoredResult
+from topkapi.app.domain.lists.session import ListAnswer
+from topkapi.app.services.judging.lists.evidence import (
+    ListVote,
+    answers_in_study,
+    as_preferences,
+    grades_of,
+)
+from topkapi.app.services.results.exports import (
+    Completeness,
+    ExportOptions,
+    StudySource,
+    completeness,
+)
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import Report
+
+if TYPE_CHECKING:
+    from topkapi.analysis.report import ListReport
+    from topkapi.analysis.report.preferences import Duels
+
+
+def notes_on(study: StudyData, state: Completeness, lists: Completeness) -> list[str]:
+    """Return sentences for the head of a report; none if everything is finished and shared.
+
+    ``lists`` is the work with the tool T3, which has a report of its own.
+    """
+    if not state.assigned and lists.assigned:
+        return [
+            f"This study compares lists only ({lists}). Which system wins, and the gains learned "
+            "from the preferences, are in the report on lists."
+        ]
+    if not state.assigned:
+        return ["Nothing is assigned yet. Give queries to assessors; the report fills as they end."]
+    if not state.finished:
+        return [
+            f"No session is finished yet ({state}). Lists, grades and agreement come with the "
+            "first ones that are."
+        ]
+    found = _sharing(study)
+    if not state.complete:
+        found.append(f"The study is running ({state}): every figure may still change.")
+    return found
+
+
+def _sharing(study: StudyData) -> list[str]:
+    people = {
+        int(each) for tool in study.tools for scores in tool.scores for each in scores.assessors
+    }
+    if len(people) == 1:
+        name = study.assessors[people.pop()]
+        return [
+            f"Only {name} has finished anything so far. Agreement needs two assessors who judge "
+            "the same query with the same tool: give the queries to a second person."
+        ]
+    alone = [tool.title for tool in study.tools if tool.scores and not _is_shared(tool)]
+    return [
+        f"{title}: no query was finished by two assessors, so there is no agreement to count. "
+        "Add a round, or wait for the sessions that are open."
+        for title in alone
+    ]
+
+
+def _is_shared(tool: ToolData) -> bool:
+    return any(scores.assessors.size > 1 for scores in tool.scores)
+
+
+def names_of(source: StudySource) -> dict[int, str]:
+    """Return the name per user, with the e-mail where two share a name."""
+    everyone = source.assessors.people
+    shared = Counter(person.name for person in everyone)
+    return {
+        person.user_id: f"{person.name} ({person.email})"
+        if shared[person.name] > 1
+        else person.name
+        for person in everyone
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class StoredConfidence:
+    """Confidence that a job has computed: rows of the report's section, with pseudonyms.
+
+    ``digest`` is the `state_digest` of the study at that time.
+    """
+
+    job_id: int
+    at: datetime
+    digest: str
+    lists: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResult:
+    """What a job has computed: a report as `storable` writes it, with pseudonyms, or labels.
+
+    ``digest`` is the `state_digest` of the study at that time.
+    """
+
+    job_id: int
+    at: datetime
+    digest: str
+    content: Mapping[str, Any]
+
 
 Value = TypeVar("Value")
 MAX_CONFIDENCE_SESSIONS = 300  # per request; so many take a minute and a half
@@ -136,3 +239,56 @@ def state_of(source: StudySource) -> Hashable:
 def state_digest(source: StudySource) -> str:
     """Return a digest that is equal while everything is that a report depends on."""
     return sha256(repr(state_of(source)).encode()).hexdigest()
+
+
+_NO_GRADES = (
+    "no page of the lists has a grade. Have them graded with the tool 'grades', or import grades "
+    "with the candidates."
+)
+
+
+class ListReports(StateCache["ListReport"]):
+    """The latest report per study."""
+
+    def report(self, session: Session, slug: str) -> "ListReport":
+        """Return the report of the study's current state; callers must not modify it."""
+        source = StudySource(session, slug)
+        make = partial(make_list_report, source)
+        with self.current(source.study.id, state_of(source), make) as found:
+            return found
+
+
+def make_list_report(source: StudySource) -> "ListReport":
+    """Make the report on lists; raise Invalid while nobody has compared any."""
+    from topkapi.analysis.report.preferences import list_report
+    from topkapi.analysis.report.schema import StudyName
+
+    study = source.study
+    depth = study.settings.k
+    answers = answers_in_study(source.session, study.id, depth)
+    if not answers:
+        raise Invalid(f"{study.slug}: nobody has compared two lists yet.", field="study")
+    grades = grades_of(source.session, answers)
+    graded = as_preferences(answers, grades, depth) if grades.of else None
+    figures = list_report(_duels(source.session, answers), graded, _NO_GRADES)
+    return replace(figures, study=StudyName(study.name, study.slug))
+
+
+def _duels(session: Session, answers: list[ListVote]) -> "Duels":
+    import numpy as np
+
+    from topkapi.analysis.dcglearn import ANSWERS
+    from topkapi.analysis.report.preferences import Duels
+
+    lists = ranked.rankings_by_id(session, {n for each in answers for n in each.rankings})
+    names = sorted({row.system for row in lists.values()})
+    index = {name: number for number, name in enumerate(names)}
+    sides = [[index[lists[each.rankings[side]].system] for each in answers] for side in (0, 1)]
+    codes = [ANSWERS[(each.answer or ListAnswer.SAME).value] for each in answers]
+    return Duels(
+        tuple(names),
+        np.array([each.query_id for each in answers], dtype=np.int64),
+        np.array(sides[0], dtype=np.int64),
+        np.array(sides[1], dtype=np.int64),
+        np.array(codes, dtype=np.int64),
+    )
