@@ -1,6 +1,6 @@
 """Reading a full copy of a study back: new ids for every row, people matched by e-mail address.
 
-Ids also occur inside plans, pending questions, rankings and rotations; `copy_ids` renumbers them.
+Ids also occur inside plans, pending questions, rankings and rotations; they are renumbered too.
 """
 
 import json
