@@ -34,7 +34,7 @@ from topkapi.app.services.late_writes import LateWrites
 from topkapi.app.services.pages.shown import PageTexts, ShownPages
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.results.reports import ListReports, ReportCache
-from topkapi.app.services.results.systems.runs import SystemReports
+from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.studies import copy_import
 from topkapi.app.web.access.admission import KnownTokens
 from topkapi.app.web.access.slots import TransactionLimits

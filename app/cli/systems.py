@@ -20,9 +20,9 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.report.systems import table_rows
     from topkapi.app.db.models import SystemRun
     from topkapi.app.services.results.exports import export_session
+    from topkapi.app.services.results.systems.cache import SystemReports
     from topkapi.app.services.results.systems.runs import (
         RunsRefused,
-        SystemReports,
         add_runs,
         read_runs,
         remove_run,

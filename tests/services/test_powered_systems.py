@@ -23,7 +23,7 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.machines.importing import import_grades
-from topkapi.app.services.results.systems.runs import SystemReports
+from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.scoring import WON
 
 SLUG, QUERIES, OF_PEOPLE, PAGES = "powered", 20, 8, 6

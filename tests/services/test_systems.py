@@ -25,9 +25,9 @@ from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.results.systems import runs as service
 from topkapi.app.services.results.systems import scoring
+from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.runs import (
     RunsRefused,
-    SystemReports,
     add_runs,
     read_runs,
     remove_run,

@@ -24,7 +24,7 @@ from topkapi.app.services.accounts import tokens
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.reports import cache
 from topkapi.app.services.results.systems import scoring
-from topkapi.app.services.results.systems.runs import SystemReports
+from topkapi.app.services.results.systems.cache import SystemReports
 
 URL = "/studies/tulips/systems"
 API = f"/api/v1{URL}"

@@ -11,7 +11,8 @@ from topkapi.app.db.base import Json
 from topkapi.app.db.models import Job
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.results.exports import StudySource
-from topkapi.app.services.results.reports.cache import StoredConfidence, StoredResult, state_digest
+from topkapi.app.services.results.reports.cache import state_digest
+from topkapi.app.services.results.reports.notes import StoredConfidence, StoredResult
 
 
 class _Latest(NamedTuple):

@@ -11,7 +11,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
-from topkapi.app.services.results.systems.runs import SystemReports
+from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.simulation.plan_records import Pilot
 from topkapi.app.services.studies.lifecycle import required_study
 

@@ -25,10 +25,10 @@ from topkapi.app.services.results.exports import (
     open_export,
 )
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json, is_large
+from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.runs import (
     MOST_BYTES,
     RunsRefused,
-    SystemReports,
     add_runs,
     read_runs,
     remove_run,

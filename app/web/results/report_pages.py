@@ -30,7 +30,7 @@ from topkapi.app.services.results.reports import (
     lists_as_markup,
     zipped,
 )
-from topkapi.app.services.results.reports.cache import StoredConfidence, StoredResult
+from topkapi.app.services.results.reports.notes import StoredConfidence, StoredResult
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import ExportSession, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher

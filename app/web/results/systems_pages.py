@@ -8,10 +8,10 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.jobs.stored import active_job, outdated_at, stored_result
 from topkapi.app.services.results.exports import export_session
+from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.runs import (
     MOST_BYTES,
     RunsRefused,
-    SystemReports,
     add_runs,
     read_runs,
     remove_run,

@@ -1,18 +1,16 @@
 """Cache of reports until their study changes: a large report takes seconds."""
 
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import datetime
+from dataclasses import replace
 from functools import partial
 from hashlib import sha256
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from sqlalchemy.orm import Session
 
-from topkapi.analysis.report import StudyData, ToolData
 from topkapi.app.db.queries.judging import lists as ranked
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.domain.enums import Tool
@@ -24,102 +22,12 @@ from topkapi.app.services.judging.lists.evidence import (
     as_preferences,
     grades_of,
 )
-from topkapi.app.services.results.exports import (
-    Completeness,
-    ExportOptions,
-    StudySource,
-    completeness,
-)
+from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
+from topkapi.app.services.results.reports.notes import StoredConfidence, StoredResult, names_of
 
 if TYPE_CHECKING:
-    from topkapi.analysis.report import Report
-
-if TYPE_CHECKING:
-    from topkapi.analysis.report import ListReport
+    from topkapi.analysis.report import ListReport, Report
     from topkapi.analysis.report.preferences import Duels
-
-
-def notes_on(study: StudyData, state: Completeness, lists: Completeness) -> list[str]:
-    """Return sentences for the head of a report; none if everything is finished and shared.
-
-    ``lists`` is the work with the tool T3, which has a report of its own.
-    """
-    if not state.assigned and lists.assigned:
-        return [
-            f"This study compares lists only ({lists}). Which system wins, and the gains learned "
-            "from the preferences, are in the report on lists."
-        ]
-    if not state.assigned:
-        return ["Nothing is assigned yet. Give queries to assessors; the report fills as they end."]
-    if not state.finished:
-        return [
-            f"No session is finished yet ({state}). Lists, grades and agreement come with the "
-            "first ones that are."
-        ]
-    found = _sharing(study)
-    if not state.complete:
-        found.append(f"The study is running ({state}): every figure may still change.")
-    return found
-
-
-def _sharing(study: StudyData) -> list[str]:
-    people = {
-        int(each) for tool in study.tools for scores in tool.scores for each in scores.assessors
-    }
-    if len(people) == 1:
-        name = study.assessors[people.pop()]
-        return [
-            f"Only {name} has finished anything so far. Agreement needs two assessors who judge "
-            "the same query with the same tool: give the queries to a second person."
-        ]
-    alone = [tool.title for tool in study.tools if tool.scores and not _is_shared(tool)]
-    return [
-        f"{title}: no query was finished by two assessors, so there is no agreement to count. "
-        "Add a round, or wait for the sessions that are open."
-        for title in alone
-    ]
-
-
-def _is_shared(tool: ToolData) -> bool:
-    return any(scores.assessors.size > 1 for scores in tool.scores)
-
-
-def names_of(source: StudySource) -> dict[int, str]:
-    """Return the name per user, with the e-mail where two share a name."""
-    everyone = source.assessors.people
-    shared = Counter(person.name for person in everyone)
-    return {
-        person.user_id: f"{person.name} ({person.email})"
-        if shared[person.name] > 1
-        else person.name
-        for person in everyone
-    }
-
-
-@dataclass(frozen=True, slots=True)
-class StoredConfidence:
-    """Confidence that a job has computed: rows of the report's section, with pseudonyms.
-
-    ``digest`` is the `state_digest` of the study at that time.
-    """
-
-    job_id: int
-    at: datetime
-    digest: str
-    lists: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
-class StoredResult:
-    """What a job has computed: a report as `storable` writes it, with pseudonyms, or labels.
-
-    ``digest`` is the `state_digest` of the study at that time.
-    """
-
-    job_id: int
-    at: datetime
-    digest: str
-    content: Mapping[str, Any]
 
 
 Value = TypeVar("Value")

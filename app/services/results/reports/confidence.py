@@ -15,7 +15,7 @@ from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
 from topkapi.app.services.results.exports.reliability import reliability_records
 from topkapi.app.services.results.exports.source import TEAM
-from topkapi.app.services.results.reports.cache import StoredConfidence
+from topkapi.app.services.results.reports.notes import StoredConfidence
 
 
 def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:

@@ -15,14 +15,14 @@ from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.results.exports.gathering import JUDGED, gather
-from topkapi.app.services.results.reports.cache import (
+from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
+from topkapi.app.services.results.reports.machines import machine_data
+from topkapi.app.services.results.reports.notes import (
     StoredConfidence,
     StoredResult,
     names_of,
     notes_on,
 )
-from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
-from topkapi.app.services.results.reports.machines import machine_data
 
 Note = Callable[[float, str], None]
 

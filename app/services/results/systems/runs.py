@@ -1,12 +1,11 @@
-"""Runs of systems, and the cache of their scores until the labels of their study change."""
+"""Runs of systems: added from TREC files, all of them or none, and removed."""
 
 import gzip
 import io
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
@@ -18,49 +17,6 @@ from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.domain.text.storable import problem_with, storable
 from topkapi.app.services import audit
 from topkapi.app.services.fence import limits
-from topkapi.app.services.results.exports import StudySource
-from topkapi.app.services.results.reports.cache import StateCache, StoredResult, state_of
-
-if TYPE_CHECKING:
-    from topkapi.analysis.report.schema import SystemReport
-    from topkapi.app.services.results.systems.scoring import StudySystems
-
-
-class SystemReports(StateCache["StudySystems"]):
-    """Labels and per-query values of the latest studies.
-
-    A new run is scored alone; a new answer in the study drops what is kept.
-    """
-
-    def report(
-        self,
-        session: Session,
-        slug: str,
-        *,
-        truth: str | None = None,
-        baseline: str | None = None,
-        stored: StoredResult | None = None,
-    ) -> "SystemReport":
-        """Return scores and leaderboard; raise Invalid for an unknown truth or baseline.
-
-        With ``stored`` they are on these labels, of whatever state they were computed from.
-        """
-        source = StudySource(session, slug)
-        if not queries.has_systems(session, source.study.id):
-            return _systems_of(source).report(session, truth, baseline)
-        lists = queries.lists_state(session, source.study.id)
-        state = (stored.job_id if stored else state_of(source), lists)
-        make = partial(_systems_of, source, stored)
-        with self.current(source.study.id, state, make) as found:
-            return found.report(session, truth, baseline)
-
-
-def _systems_of(source: StudySource, stored: StoredResult | None = None) -> "StudySystems":
-    # Imported here, so that a server starts without the numerical libraries.
-    from topkapi.app.services.results.systems.scoring import StudySystems
-
-    return StudySystems.of(source, stored.content if stored else None)
-
 
 MOST_BYTES = 32 * 1024**2  # of one upload, all files together
 MOST_UNPACKED = 128 * 1024**2  # of one file
