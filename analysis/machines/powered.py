@@ -5,7 +5,9 @@ r"""Prediction-powered scores: few queries judged by people, many by a machine [
 
 :math:`Y` are a system's scores by people's labels on n queries, :math:`F` those by the machine's
 labels, on the same queries and on N others. The machine may be wrong: its error is measured on the
-queries of people and subtracted, so the interval holds the mean of *people's* scores.
+queries of people and subtracted, so the interval holds the mean of *people's* scores. Where the
+adjusted :math:`R^2` of the labelled queries is not above 0, the machine explains nothing and
+:math:`\lambda` is 0: the interval is that of people alone.
 
 For few queries the usual normal interval is too short, as it takes :math:`\lambda` as known. With
 the best :math:`\lambda` the estimate is that of double sampling with regression [Coc77]_, whose
@@ -165,7 +167,9 @@ def _estimate(
     spread = float(((f - f.mean()) ** 2).sum())
     slope = float(((f - f.mean()) * y).sum()) / spread if spread > 1e-12 * n else 0.0
     weight = slope * more / (n + more)
-    if weight <= 0:
+    residual = y - y.mean() - slope * (f - f.mean())
+    noise = float((residual**2).sum()) / (n - 2)
+    if weight <= 0 or noise >= y.var(ddof=1):
         return float(y.mean()), float(y.var(ddof=1)) / n, n - 1, 0.0
     if weight >= 1:
         first = float((y - f).var(ddof=1)) / n
@@ -173,8 +177,6 @@ def _estimate(
         value = float((y - f).mean() + others.mean())
         return value, first + second, _freedom((first, n - 1), (second, more - 1)), 1.0
     shift = float(every.mean() - f.mean())
-    residual = y - y.mean() - slope * (f - f.mean())
-    noise = float((residual**2).sum()) / (n - 2)
     first = noise * (1 / n + shift**2 / spread)
     squared = max(slope**2 - noise / spread, 0.0)  # without the variance of the slope
     second = squared * float(every.var(ddof=1)) / (n + more)
