@@ -70,6 +70,8 @@ def test_a_certificate_is_bound_to_what_was_tested(
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
     sign_in(app, client, admin)
+    for address in ("/people", f"/studies/{SLUG}/work?state=finished"):
+        assert 'badge--accent">machine<' in client.get(address).text
     page = client.get(f"/studies/{SLUG}/certificate").text
     for shown in (found.verdict, found.model, found.data, *found.limits):
         assert shown in page
