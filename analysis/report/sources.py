@@ -24,7 +24,7 @@ import numpy as np
 
 from topkapi.analysis.data.exports import Label, LoggedEntry, read_judgments, read_qrels
 from topkapi.analysis.data.exports.cells import read_tsv
-from topkapi.analysis.data.exports.topk import TopK, read_topk
+from topkapi.analysis.data.exports.records import TopK, read_topk
 from topkapi.analysis.data.letor import read_bytes
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report.reading.logs import read_log, stated

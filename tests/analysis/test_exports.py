@@ -177,17 +177,17 @@ class Format:
 
 
 FORMATS = {
-    "topk.jsonl": Format(topk_records, exports.topk_lines, read_topk),
-    "consensus.jsonl": Format(consensus_lists, exports.consensus_lines, read_consensus),
-    "confidence.jsonl": Format(sure_lists, exports.confidence_lines, read_confidence),
-    "reliability.jsonl": Format(members, exports.reliability_lines, read_reliability),
-    "judgments.jsonl": Format(log_records, exports.judgment_lines, read_judgments),
-    "preferences.jsonl": Format(preference_records, exports.preference_lines, read_preferences),
+    "topk.jsonl": Format(topk_records, exports.json_lines, read_topk),
+    "consensus.jsonl": Format(consensus_lists, exports.json_lines, read_consensus),
+    "confidence.jsonl": Format(sure_lists, exports.json_lines, read_confidence),
+    "reliability.jsonl": Format(members, exports.json_lines, read_reliability),
+    "judgments.jsonl": Format(log_records, exports.json_lines, read_judgments),
+    "preferences.jsonl": Format(preference_records, exports.json_lines, read_preferences),
     "pairs.tsv": Format(pair_records, exports.pair_lines, read_pairs),
     "timers.csv": Format(clock_records, exports.timer_lines, read_timers),
     "qrels": Format(label_records, exports.qrels_lines, read_qrels),
     "umbrela.jsonl": Format(label_records, exports.umbrela_lines, exports.read_umbrela),
-    "calls.jsonl": Format(call_records, exports.call_lines, exports.read_calls),
+    "calls.jsonl": Format(call_records, exports.json_lines, exports.read_calls),
 }
 
 
@@ -271,7 +271,7 @@ def test_unfinished_work_can_be_left_out(tmp_path: Path) -> None:
         "s", "q2", "a", 0, False, 1, (), (), ("c",), (), (),
         "heap", 1, "seed", {}, 0, 0, 0, 0, None, None,
     )  # fmt: skip
-    path.write_text("".join(exports.topk_lines([done, begun])))
+    path.write_text("".join(exports.json_lines([done, begun])))
     assert read_topk(path) == [done, begun]
     assert read_topk(path, complete_only=True) == [done]
 

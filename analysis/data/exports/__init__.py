@@ -8,13 +8,7 @@ that a study of any size passes through), and a reader that gives the same recor
 'q1 0 d3 2\\nq1 0 d8 1\\n'
 """
 
-from topkapi.analysis.data.exports.confidence import (
-    ConfidenceList,
-    confidence_lines,
-    read_confidence,
-)
-from topkapi.analysis.data.exports.consensus import ConsensusList, consensus_lines, read_consensus
-from topkapi.analysis.data.exports.judgments import LoggedEntry, judgment_lines, read_judgments
+from topkapi.analysis.data.exports.codec import json_lines
 from topkapi.analysis.data.exports.labels import (
     Label,
     LetorRow,
@@ -24,22 +18,27 @@ from topkapi.analysis.data.exports.labels import (
     read_letor_export,
     read_qrels,
 )
-from topkapi.analysis.data.exports.lists import ListJudgment, list_lines, read_list_answers
-from topkapi.analysis.data.exports.machine_calls import CallRecord, call_lines, read_calls
 from topkapi.analysis.data.exports.pairs import PairAnswer, pair_lines, read_pairs
 from topkapi.analysis.data.exports.parquet import parquet_chunks
-from topkapi.analysis.data.exports.preferences import (
-    PreferencePair,
-    preference_lines,
-    read_preferences,
-)
-from topkapi.analysis.data.exports.reliability import (
+from topkapi.analysis.data.exports.records import (
+    CallRecord,
+    ConfidenceList,
+    ConsensusList,
+    ListJudgment,
+    LoggedEntry,
     MemberReliability,
+    PreferencePair,
+    TopK,
+    read_calls,
+    read_confidence,
+    read_consensus,
+    read_judgments,
+    read_list_answers,
+    read_preferences,
     read_reliability,
-    reliability_lines,
+    read_topk,
 )
 from topkapi.analysis.data.exports.timers import ClockEvent, read_timers, timer_lines
-from topkapi.analysis.data.exports.topk import TopK, read_topk, topk_lines
 from topkapi.analysis.data.exports.training import conversation_lines, triplet_lines
 from topkapi.analysis.data.exports.trec_prefs import (
     PreferenceLevel,
@@ -72,19 +71,14 @@ __all__ = [
     "PreferencePair",
     "TopK",
     "beir_qrels_lines",
-    "call_lines",
-    "confidence_lines",
-    "consensus_lines",
     "conversation_lines",
     "crowdkit_lines",
-    "judgment_lines",
+    "json_lines",
     "letor_lines",
     "levels_of",
-    "list_lines",
     "pair_lines",
     "parquet_chunks",
     "pref_lines",
-    "preference_lines",
     "prefs_lines",
     "qrels_lines",
     "qrels_prefs_lines",
@@ -105,9 +99,7 @@ __all__ = [
     "read_timers",
     "read_topk",
     "read_umbrela",
-    "reliability_lines",
     "timer_lines",
-    "topk_lines",
     "triplet_lines",
     "umbrela_lines",
 ]

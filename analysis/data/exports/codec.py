@@ -36,7 +36,7 @@ _WANTED = {  # by kind of pydantic's error, up to the first underscore
 def json_lines(records: Iterable[Any]) -> Iterator[str]:
     r"""Yield one line per record, fields in their order, newline included.
 
-    >>> from topkapi.analysis.data.exports.preferences import PreferencePair
+    >>> from topkapi.analysis.data.exports.records import PreferencePair
     >>> pair = PreferencePair("tea", "Brew it.", "Buy it.", "q1", "d1", "d2", "a@b.c")
     >>> next(json_lines([pair]))[:40]
     '{"prompt": "tea", "chosen": "Brew it.", '

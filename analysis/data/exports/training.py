@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Iterator
 
-from topkapi.analysis.data.exports.preferences import PreferencePair
+from topkapi.analysis.data.exports.records import PreferencePair
 
 
 def triplet_lines(records: Iterable[PreferencePair]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from topkapi.analysis.data.exports.files import numbered_lines, word
-from topkapi.analysis.data.exports.topk import TopK
+from topkapi.analysis.data.exports.records import TopK
 from topkapi.analysis.errors import BadData
 
 _ONE = "1"  # the only subgroup of a list

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from topkapi.analysis.agreement import Scores, topk_scores
-from topkapi.analysis.data.exports.topk import TopK
+from topkapi.analysis.data.exports.records import TopK
 from topkapi.analysis.errors import BadData
 
 

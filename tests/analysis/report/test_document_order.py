@@ -18,8 +18,7 @@ from topkapi.analysis.agreement import (
     pair_tables,
     rating_sums,
 )
-from topkapi.analysis.data.exports import TopK
-from topkapi.analysis.data.exports.topk import topk_lines
+from topkapi.analysis.data.exports import TopK, json_lines
 from topkapi.analysis.report import StudyData, ToolData
 from topkapi.analysis.report.sections.answers import answer_quality
 from topkapi.analysis.report.sections.comparison import comparison
@@ -124,7 +123,7 @@ def test_an_export_with_other_names_has_the_figures_of_its_study(
         for who, ranking in enumerate(of_query)
     ]  # fmt: skip
     path = tmp_path / "topk.jsonl"
-    path.write_text("".join(topk_lines(lists)), encoding="utf-8")
+    path.write_text("".join(json_lines(lists)), encoding="utf-8")
     (one,), (other,) = figures(study), figures(read_preferences([path]))
     assert other[0] == one[0]
     pairs = {frozenset((row["first"], row["second"])): row for row in one[1:7]}

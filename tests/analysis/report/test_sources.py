@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from tests.analysis.agreement import brute
 from tests.cases import each_case
-from topkapi.analysis.data.exports import PairAnswer, TopK, pair_lines, topk_lines
+from topkapi.analysis.data.exports import PairAnswer, TopK, json_lines, pair_lines
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, build_report
 from topkapi.analysis.report.serialise import record_of
@@ -200,7 +200,7 @@ def test_exported_lists_and_answers_make_one_study(tmp_path: Path) -> None:
     )  # fmt: skip
     other = replace(base, assessor="Bao", ranking=("d2", "d1"), groups=(("d2", "d1"),))
     unfinished = replace(base, query="q2", complete=False, ranking=())
-    path = write(tmp_path / "topk.jsonl", "".join(topk_lines([base, other, unfinished])))
+    path = write(tmp_path / "topk.jsonl", "".join(json_lines([base, other, unfinished])))
     answers = write(tmp_path / "pairs.tsv", HEADER + "q1\td2\td1\tb\tAnsa\n")
     study = read_preferences([path, answers])
     assert (study.k, study.queries, study.documents[0]) == (2, ("q1",), ("d1", "d2", "d3", "d4"))
@@ -209,7 +209,7 @@ def test_exported_lists_and_answers_make_one_study(tmp_path: Path) -> None:
     assert found["agreement"]["overall"]["value"] == pytest.approx(5 / 6)
     assert found["answers"]["left"]["answers"] == 1
     with pytest.raises(BadData, match="two lists for query q1"):
-        read_preferences([path, write(tmp_path / "more.jsonl", "".join(topk_lines([base])))])
+        read_preferences([path, write(tmp_path / "more.jsonl", "".join(json_lines([base])))])
 
 
 def test_qrels_of_several_assessors_are_compared(tmp_path: Path) -> None:

@@ -1,20 +1,21 @@
-"""`confidence.jsonl`: the list of each finished session with the posterior given its answers."""
+"""`confidence.jsonl` and `reliability.jsonl`: how far lists and members of teams can be trusted."""
 
 from collections.abc import Iterator, Sequence
 
-from topkapi.analysis.data.exports import ConfidenceList, confidence_lines
+from topkapi.analysis.data.exports import ConfidenceList, MemberReliability, json_lines
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.domain.outcome import team_end
 from topkapi.app.domain.pairs.confidence import Expected
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Finished, PairSession
 from topkapi.app.domain.sessions import read_log
+from topkapi.app.services.judging.teams import reliabilities
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
 
 def confidence(source: StudySource) -> Iterator[str]:
     """Return the lines of `confidence.jsonl`."""
-    return confidence_lines(record for _, record in confidence_records(source))
+    return json_lines(record for _, record in confidence_records(source))
 
 
 def confidence_records(source: StudySource) -> Iterator[tuple[AssignmentRecord, ConfidenceList]]:
@@ -72,3 +73,30 @@ def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Co
 
 def _triple(value: Expected | None) -> tuple[float, ...]:
     return () if value is None else (value.mean, value.low, value.high)
+
+
+def reliability(source: StudySource) -> Iterator[str]:
+    """Return the lines of `reliability.jsonl`."""
+    return json_lines(record for _, record in reliability_records(source))
+
+
+def reliability_records(source: StudySource) -> Iterator[tuple[int, MemberReliability]]:
+    """Yield the members of teams with their user ids, in the order of assessors."""
+    found = reliabilities(source.session, source.study.id)
+    for user_id in sorted(found, key=source.assessors.position):
+        member = found[user_id]
+        if source.only in (None, user_id):
+            yield (
+                user_id,
+                MemberReliability(
+                    study=source.study.slug,
+                    assessor=source.assessors.name(user_id),
+                    answers=member.answers,
+                    error_rate=member.error_rate,
+                    random=member.is_random,
+                    lapse=_triple(member.lapse),
+                    width=_triple(member.width),
+                    tie_width=_triple(member.tie_width),
+                    side=_triple(member.side),
+                ),
+            )

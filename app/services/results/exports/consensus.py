@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from topkapi.analysis.data.exports import ConsensusList, consensus_lines
+from topkapi.analysis.data.exports import ConsensusList, json_lines
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.results.exports.source import StudySource
 
@@ -44,7 +44,7 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
 
 def consensus(source: StudySource) -> Iterator[str]:
     """Return the lines of `consensus.jsonl`."""
-    return consensus_lines(consensus_lists(source))
+    return json_lines(consensus_lists(source))
 
 
 def _asked(study: "StudyData", scores: "Scores") -> set[str]:

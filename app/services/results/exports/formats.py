@@ -17,28 +17,24 @@ from topkapi.analysis.data.exports import (
     PreferenceLevel,
     PreferencePair,
     TopK,
-    call_lines,
     conversation_lines,
     crowdkit_lines,
-    judgment_lines,
+    json_lines,
     levels_of,
     pair_lines,
     parquet_chunks,
     pref_lines,
-    preference_lines,
     prefs_lines,
     qrels_prefs_lines,
     timer_lines,
-    topk_lines,
     triplet_lines,
 )
-from topkapi.analysis.data.exports.codec import json_lines
 from topkapi.analysis.errors import BadData
 from topkapi.app.db.queries.machines import calls_of_study
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.results.exports import confidence, consensus, labels, lists, reliability
+from topkapi.app.services.results.exports import confidence, consensus, labels, lists
 from topkapi.app.services.results.exports.dataset import dataset_zip
 from topkapi.app.services.results.exports.records import (
     clock_record,
@@ -87,7 +83,7 @@ def _pair_answers(source: StudySource) -> Iterator[PairAnswer]:
 
 
 def _judgments_without_notes(source: StudySource) -> Iterator[str]:
-    return judgment_lines(replace(each, note=None) for each in _judgments(source))
+    return json_lines(replace(each, note=None) for each in _judgments(source))
 
 
 def _dataset(source: StudySource) -> Iterator[bytes]:
@@ -180,7 +176,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Top-k ground truth of every assessor and query, with ties, bad pages and times.",
             _JSONL,
             _PAIRS,
-            lambda source: topk_lines(_topk(source)),
+            lambda source: json_lines(_topk(source)),
         ),
         ExportFormat(
             "topk.parquet",
@@ -208,7 +204,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "How each member of a team errs: lapses, width, ties and side, with intervals.",
             _JSONL,
             _PAIRS,
-            reliability.reliability,
+            confidence.reliability,
         ),
         ExportFormat(
             "qrels",
@@ -258,7 +254,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "The whole log: sides, times, notes, checks, undo and redo, including withdrawn work.",
             _JSONL,
             _ALL,
-            lambda source: judgment_lines(_judgments(source)),
+            lambda source: json_lines(_judgments(source)),
         ),
         ExportFormat(
             "judgments.parquet",
@@ -314,7 +310,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Prompt, chosen and rejected texts, as preference-tuning tools read them.",
             _JSONL,
             _PAIRS,
-            lambda source: preference_lines(_preference_records(source)),
+            lambda source: json_lines(_preference_records(source)),
         ),
         ExportFormat(
             "conversations.jsonl",
@@ -342,7 +338,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
             "Every request of machine assessors: raw reply, tokens, time and version of the model.",
             _JSONL,
             _ALL,
-            lambda source: call_lines(call_records(source)),
+            lambda source: json_lines(call_records(source)),
         ),
         ExportFormat(
             "dataset",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from topkapi.analysis.data.exports import ListJudgment, list_lines
+from topkapi.analysis.data.exports import ListJudgment, json_lines
 from topkapi.analysis.dcglearn import ListPreferences
 from topkapi.analysis.typing import IntArray
 from topkapi.app.db.models import JudgmentRow
@@ -22,7 +22,7 @@ from topkapi.app.services.studies.lifecycle import required_study
 
 def list_preferences(source: StudySource) -> Iterator[str]:
     """Return the lines of `lists.jsonl`."""
-    return list_lines(list_answers(source))
+    return json_lines(list_answers(source))
 
 
 def list_answers(source: StudySource) -> Iterator[ListJudgment]:

@@ -12,8 +12,7 @@ from topkapi.analysis.report.schema import (
     MemberErrors,
 )
 from topkapi.app.services.results.exports import StudySource
-from topkapi.app.services.results.exports.confidence import confidence_records
-from topkapi.app.services.results.exports.reliability import reliability_records
+from topkapi.app.services.results.exports.confidence import confidence_records, reliability_records
 from topkapi.app.services.results.exports.source import TEAM
 from topkapi.app.services.results.reports.notes import StoredConfidence
 
