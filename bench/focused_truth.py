@@ -22,7 +22,7 @@ from scipy import stats
 from topkapi.analysis.aggregation import bradley_terry, pair_counts
 from topkapi.analysis.agreement import from_judgments
 from topkapi.analysis.data import RankingData, make_folds, to_topk
-from topkapi.analysis.data.normalise import normalise_by_query
+from topkapi.analysis.data.folds import normalise_by_query
 from topkapi.analysis.data.text_features import text_features
 from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
 from topkapi.analysis.experiments.folds import fold_set_of, load_fold_set

@@ -10,7 +10,7 @@ from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry, pair_counts
 from topkapi.analysis.aggregation.kemeny import kemeny_order, local_kemenization
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, QueryVotes
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.data.exports import ConsensusList
 from topkapi.analysis.typing import FloatArray, IntArray
 

@@ -12,7 +12,6 @@ counts. Sources are in ``analysis/REFERENCES.md``; settled questions in ``docs/m
 (0.667, 1.0)
 """
 
-from topkapi.analysis.agreement.assessors import rest_counts
 from topkapi.analysis.agreement.chisquare import ChiSquare, Permuted, chi_square, permute_queries
 from topkapi.analysis.agreement.coefficients import (
     RatingSums,
@@ -52,6 +51,7 @@ from topkapi.analysis.agreement.tables import (
     agreement,
     agreement_matrix,
     pair_tables,
+    rest_counts,
 )
 from topkapi.analysis.agreement.transitivity import TriadCounts, count_triads
 from topkapi.analysis.resampling import Resamples, grouped_sums, resamples, same_assessors

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import BoolArray, FloatArray

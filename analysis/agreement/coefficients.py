@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topkapi.analysis.agreement.preferences import Preferences, QueryVotes
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.typing import FloatArray, IntArray
 
 WIDTH = 15  # sums of one query: 9 coincidences, agreement of units, units, 3 shares, rated units

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topkapi.analysis.agreement.preferences import Scores
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import FloatArray, IntArray
 

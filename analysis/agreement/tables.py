@@ -9,12 +9,27 @@ Everything else in this package that compares assessors is a sum over these tabl
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from topkapi.analysis.agreement.preferences import MISSING, Preferences, QueryVotes
-from topkapi.analysis.agreement.ratios import ratio
 from topkapi.analysis.lazy import sparse
 from topkapi.analysis.resampling import same_assessors
 from topkapi.analysis.typing import FloatArray, IntArray
+
+
+def ratio(part: ArrayLike, whole: ArrayLike, *, least: float = 0.0) -> FloatArray:
+    """Divide ``part`` by ``whole`` elementwise, with broadcasting.
+
+    NaN where ``whole`` is not above ``least``.
+
+    >>> ratio([1, 2], [4, 0]).tolist()
+    [0.25, nan]
+    """
+    above, below = np.broadcast_arrays(np.asarray(part, float), np.asarray(whole, float))
+    result: FloatArray = np.full(above.shape, np.nan)
+    np.divide(above, below, out=result, where=below > least)
+    return result
+
 
 DENSE_UP_TO = 60  # assessors of a query; above, few share a pair and tables are counted sparsely
 
@@ -199,3 +214,19 @@ def agreement(counts: IntArray | FloatArray, *, ties: bool = True) -> FloatArray
         Whether pairs count on which an assessor tied.
     """
     return ratio(*agreed(counts, ties=ties))
+
+
+def rest_counts(tables: PairTables) -> tuple[IntArray, IntArray, IntArray]:
+    """Return each row of ``tables`` once per assessor: query, assessor, counts (2r, 9).
+
+    The assessor is always the row of the table, so the second one's tables are transposed.
+
+    Parameters
+    ----------
+    tables
+        Votes of every two assessors.
+    """
+    query = np.concatenate([tables.query, tables.query])
+    assessor = np.concatenate([tables.first, tables.second])
+    mirrored = tables.counts.transpose(0, 2, 1)
+    return query, assessor, np.concatenate([tables.counts, mirrored]).reshape(-1, 9)

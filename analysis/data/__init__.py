@@ -13,9 +13,8 @@ from topkapi.analysis.data.exports import (
     read_timers,
     read_topk,
 )
-from topkapi.analysis.data.folds import Fold, make_folds, read_folds
+from topkapi.analysis.data.folds import Fold, make_folds, normalise_by_query, read_folds
 from topkapi.analysis.data.letor import format_letor, parse_letor, read_letor, write_letor
-from topkapi.analysis.data.normalise import normalise_by_query
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.synthetic import noisy_orders
 from topkapi.analysis.data.topk import from_orders, full_order, to_topk, truth_order, truth_ranks

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topkapi.analysis.data.spans import row_spans
+from topkapi.analysis.data.padding import row_spans
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 

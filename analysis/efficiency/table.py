@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.efficiency.timings import Sessions, Timings
 from topkapi.analysis.resampling import Resamples
 from topkapi.analysis.typing import FloatArray, IntArray

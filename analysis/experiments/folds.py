@@ -7,10 +7,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal
 
-from topkapi.analysis.data.folds import Fold, dtype_of, letor_files, make_folds, read_folds
+from topkapi.analysis.data.folds import (
+    Fold,
+    dtype_of,
+    letor_files,
+    make_folds,
+    normalise_by_query,
+    read_folds,
+)
 from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.data.letor import Null, read_letor
-from topkapi.analysis.data.normalise import normalise_by_query
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.data.topk import full_order, to_topk
 from topkapi.analysis.errors import BadData

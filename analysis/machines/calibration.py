@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.jackknife import jackknife
 from topkapi.analysis.typing import FloatArray, IntArray

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from topkapi.analysis.aggregation.bradley_terry import RIDGE
 from topkapi.analysis.agreement import Judgments, resamples
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.errors import BadData, DidNotConverge
 from topkapi.analysis.jackknife import jackknife
 from topkapi.analysis.lazy import special, stats

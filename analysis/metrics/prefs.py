@@ -14,8 +14,12 @@ import numpy.typing as npt
 from topkapi.analysis.data.exports.trec_prefs import PreferenceLevel
 from topkapi.analysis.data.runs import Run, in_32_bits
 from topkapi.analysis.errors import BadData, UnknownName
-from topkapi.analysis.metrics.prefs_groups import JudgmentGroup, judgment_groups
-from topkapi.analysis.metrics.prefs_nonrel import with_as_many_nonrel, with_as_many_nonrel_retrieved
+from topkapi.analysis.metrics.prefs_groups import (
+    JudgmentGroup,
+    judgment_groups,
+    with_as_many_nonrel,
+    with_as_many_nonrel_retrieved,
+)
 
 Wins = npt.NDArray[np.int64]
 

@@ -5,13 +5,12 @@ from typing import Literal, Self
 
 import numpy as np
 
+from topkapi.analysis.data.padding import scores_of
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import scores_of
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import LOSSES, evaluate
 from topkapi.analysis.models.base import LinearRanker
-from topkapi.analysis.models.boosting.features import feature_quality
-from topkapi.analysis.models.boosting.staging import StagedScores
+from topkapi.analysis.models.boosting.staging import StagedScores, feature_quality
 from topkapi.analysis.models.listnet import with_preferences
 from topkapi.analysis.models.rankboost import vote
 from topkapi.analysis.typing import FloatArray

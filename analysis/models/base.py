@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from topkapi.analysis.data.padding import scores_of
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import scores_of
 from topkapi.analysis.errors import BadData, NotFittedError
 from topkapi.analysis.typing import FloatArray
 

@@ -6,8 +6,8 @@ from typing import Literal, Self
 
 import numpy as np
 
+from topkapi.analysis.data.padding import doubles
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import doubles
 from topkapi.analysis.data.topk import to_topk, truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker

@@ -4,8 +4,8 @@ from typing import Self
 
 import numpy as np
 
+from topkapi.analysis.data.padding import scores_of, slope_of
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import scores_of, slope_of
 from topkapi.analysis.data.topk import to_topk, truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker

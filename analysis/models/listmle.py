@@ -5,9 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from topkapi.analysis.data.padding import blocks
+from topkapi.analysis.data.padding import blocks, doubles
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import doubles
 from topkapi.analysis.data.topk import truth_order
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.optimise.newton import Derivatives, newton

@@ -4,8 +4,8 @@ from typing import Self
 
 import numpy as np
 
+from topkapi.analysis.data.padding import doubles, query_spans
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import doubles, query_spans
 from topkapi.analysis.data.topk import to_topk
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.optimise.newton import Derivatives, newton

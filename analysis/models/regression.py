@@ -4,8 +4,8 @@ from typing import Self
 
 import numpy as np
 
+from topkapi.analysis.data.padding import doubles, row_spans
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import doubles, row_spans
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.lazy import linalg
 from topkapi.analysis.models.base import LinearRanker

@@ -5,9 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from topkapi.analysis.data.padding import blocks
+from topkapi.analysis.data.padding import blocks, scores_of, slope_of
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import scores_of, slope_of
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.optimise.cutting_planes import cutting_planes

@@ -37,8 +37,7 @@ A ``ToolData`` holds, each where it exists:
 """
 
 from topkapi.analysis.report.build import build_report
-from topkapi.analysis.report.options import Options
 from topkapi.analysis.report.schema import ListReport, Report
-from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.report.study import Options, StudyData, ToolData
 
 __all__ = ["ListReport", "Options", "Report", "StudyData", "ToolData", "build_report"]

@@ -19,7 +19,6 @@ from topkapi.analysis.agreement import (
     rating_sums,
     same_assessors,
 )
-from topkapi.analysis.report.options import Options
 from topkapi.analysis.report.schema import (
     Answers,
     Comparison,
@@ -38,13 +37,12 @@ from topkapi.analysis.report.sections.answers import (
 )
 from topkapi.analysis.report.sections.comparison import comparison
 from topkapi.analysis.report.sections.consensus import consensus, consensus_section
-from topkapi.analysis.report.sections.course import consistency_course
-from topkapi.analysis.report.sections.effort import effort_of
+from topkapi.analysis.report.sections.effort import consistency_course, effort_of
 from topkapi.analysis.report.sections.pairs import pair_rows
 from topkapi.analysis.report.sections.people import people
 from topkapi.analysis.report.sections.pooled import pooled
 from topkapi.analysis.report.sections.queries import query_rows
-from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.report.study import Options, StudyData, ToolData
 from topkapi.analysis.typing import IntArray
 
 FORMAT = "topkapi-report"

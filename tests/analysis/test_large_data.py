@@ -8,7 +8,7 @@ import pytest
 from tests.memory import peak_of
 from topkapi.analysis.data import RankingData, normalise_by_query
 from topkapi.analysis.data.keyed import shuffled
-from topkapi.analysis.data.spans import query_spans, scores_of, slope_of
+from topkapi.analysis.data.padding import query_spans, scores_of, slope_of
 from topkapi.analysis.models import MODELS, Ranker
 from topkapi.analysis.models.losses.pairs import (
     MarginLoss,
@@ -33,7 +33,7 @@ def graded(n_queries: int, n_features: int, seed: int = 0) -> RankingData:
 
 @pytest.fixture
 def short_spans(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("topkapi.analysis.data.spans.ROWS", 64)
+    monkeypatch.setattr("topkapi.analysis.data.padding.ROWS", 64)
     monkeypatch.setattr("topkapi.analysis.models.losses.pairs.CHUNK", 2000)
     monkeypatch.setattr("topkapi.analysis.models.listmle.CELLS", 500)
 

@@ -6,8 +6,7 @@ raw answers to pairs, ``errors_of_lists`` for lists and grades, whose pairs impl
 """
 
 from topkapi.analysis.agreement.reliability.answers import errors_of_answers
-from topkapi.analysis.agreement.reliability.identified import identified
 from topkapi.analysis.agreement.reliability.lists import errors_of_lists
-from topkapi.analysis.agreement.reliability.rates import ErrorRates
+from topkapi.analysis.agreement.reliability.rates import ErrorRates, identified
 
 __all__ = ["ErrorRates", "errors_of_answers", "errors_of_lists", "identified"]

@@ -16,8 +16,13 @@ from functools import cache
 import numpy as np
 
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, Preferences, QueryVotes
-from topkapi.analysis.agreement.reliability.identified import identified
-from topkapi.analysis.agreement.reliability.rates import GRID, LOGITS, ErrorRates, Population
+from topkapi.analysis.agreement.reliability.rates import (
+    GRID,
+    LOGITS,
+    ErrorRates,
+    Population,
+    identified,
+)
 from topkapi.analysis.lazy import sparse, special, stats
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 

@@ -18,11 +18,9 @@ from numpy.random import Generator
 
 from topkapi.analysis.agreement.lists import tau_b
 from topkapi.analysis.agreement.preferences import Scores
-from topkapi.analysis.agreement.ratios import ratio
-from topkapi.analysis.agreement.reliability.identified import identified
 from topkapi.analysis.agreement.reliability.label_shares import are_counts_fixed, label_shares
-from topkapi.analysis.agreement.reliability.rates import GRID, ErrorRates, Population
-from topkapi.analysis.agreement.tables import PairTables
+from topkapi.analysis.agreement.reliability.rates import GRID, ErrorRates, Population, identified
+from topkapi.analysis.agreement.tables import PairTables, ratio
 from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import FloatArray, IntArray
 

@@ -2,16 +2,43 @@
 
 import json
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from topkapi.analysis.data.exports.files import numbered_lines
-from topkapi.analysis.data.exports.rounds import columns_of
 from topkapi.analysis.errors import BadData
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
+
+
+class InRound:
+    """Base of records with a ``round``, which counts from 0 and is -1 for an adjudication."""
+
+    __slots__ = ()
+    round: int
+
+    @property
+    def round_number(self) -> int:
+        """The round, counted from 1; 0 for an adjudication."""
+        return self.round + 1
+
+
+def columns_of(kind: Any) -> Iterator[str]:
+    """Yield the names of the fields of a dataclass; ``round_number`` follows ``round``."""
+    for field in fields(kind):
+        yield field.name
+        if field.name == "round":
+            yield "round_number"
+
+
+def fields_of(kind: type[Any]) -> dict[str, Any]:
+    """Return the types of the columns that exports write of a record."""
+    hints = get_type_hints(kind) | {"round_number": int}
+    return {name: hints[name] for name in columns_of(kind)}
+
 
 T = TypeVar("T")
 Names = tuple[str, ...]

@@ -1,7 +1,9 @@
 """Files of exports: plain or gzip, UTF-8, lines that end in a newline and nothing else."""
 
+import io
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from topkapi.analysis.data.letor import read_bytes
 from topkapi.analysis.errors import BadData
@@ -36,3 +38,30 @@ def word(name: str) -> str:
     if name.split() != [name]:
         raise BadData(f"the id {name!r} contains a blank; use a format with tabs, commas or JSON")
     return name
+
+
+class Sink(io.RawIOBase):
+    """Collects what is written until it is taken; positions count from the start of the file."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._size = 0
+
+    def writable(self) -> bool:
+        """Return True: it can only be written."""
+        return True
+
+    def write(self, data: Any) -> int:
+        """Append ``data``."""
+        self._parts.append(bytes(data))
+        self._size += len(self._parts[-1])
+        return len(self._parts[-1])
+
+    def tell(self) -> int:
+        """Return the number of bytes written so far."""
+        return self._size
+
+    def taken(self) -> bytes:
+        """Return what was written since the last call."""
+        found, self._parts = b"".join(self._parts), []
+        return found

@@ -6,9 +6,8 @@ from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from topkapi.analysis.data.exports.codec import Groups, Names
-from topkapi.analysis.data.exports.rounds import columns_of, fields_of
-from topkapi.analysis.data.exports.sink import Sink
+from topkapi.analysis.data.exports.codec import Groups, Names, columns_of, fields_of
+from topkapi.analysis.data.exports.files import Sink
 from topkapi.extras import optional_module
 
 if TYPE_CHECKING:

@@ -8,13 +8,13 @@ from typing import Any
 
 from topkapi.analysis.data.exports.codec import (
     Groups,
+    InRound,
     Names,
     Numbers,
     Ranks,
     Shares,
     read_json_lines,
 )
-from topkapi.analysis.data.exports.rounds import InRound
 
 
 @dataclass(frozen=True, slots=True)

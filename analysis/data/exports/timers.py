@@ -6,8 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from topkapi.analysis.data.exports.cells import csv_line, read_csv, whole
-from topkapi.analysis.data.exports.codec import iso, moment
-from topkapi.analysis.data.exports.rounds import InRound, columns_of
+from topkapi.analysis.data.exports.codec import InRound, columns_of, iso, moment
 from topkapi.analysis.errors import BadData
 
 _TRUTH = {"yes": True, "no": False}

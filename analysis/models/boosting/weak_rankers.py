@@ -5,8 +5,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.models.boosting.features import feature_quality
 from topkapi.analysis.models.boosting.splits import Splits
+from topkapi.analysis.models.boosting.staging import feature_quality
 from topkapi.analysis.models.boosting.stumps import Stump, StumpSearch
 from topkapi.analysis.typing import BoolArray, FloatArray
 

@@ -13,8 +13,8 @@ from itertools import pairwise
 
 import numpy as np
 
+from topkapi.analysis.data.padding import doubles
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.data.spans import doubles
 from topkapi.analysis.data.topk import truth_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.lazy import sparse

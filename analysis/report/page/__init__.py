@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 
 from topkapi.analysis.report.page.agreement import agreement_view
-from topkapi.analysis.report.page.confidence import confidence_view
-from topkapi.analysis.report.page.effort import effort_view
+from topkapi.analysis.report.page.effort import confidence_view, effort_view
 from topkapi.analysis.report.page.environment import environment, stylesheet
 from topkapi.analysis.report.page.people import people_view
 from topkapi.analysis.report.page.queries import queries_view, shown_documents

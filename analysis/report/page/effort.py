@@ -5,7 +5,14 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from topkapi.analysis.report.page.svg import boxes, courses
-from topkapi.analysis.report.schema import Effort, Report, Spread
+from topkapi.analysis.report.schema import (
+    ConfidenceRow,
+    Effort,
+    MeanConfidence,
+    MemberErrors,
+    Report,
+    Spread,
+)
 
 MOST_BOXES = 16
 
@@ -72,3 +79,28 @@ def _row(name: str, spreads: list[Spread]) -> EffortRow:
     means = [spread.mean.value for spread in spreads[:2]]
     ratio = means[0] / means[1] if len(means) == 2 and means[0] and means[1] else None
     return EffortRow(name, tuple(spreads), ratio)
+
+
+MOST_LISTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class ConfidenceView:
+    """Confidence by assessor and by list, least confident first; ``count`` is of all lists.
+
+    ``members`` are the people who judged in teams.
+    """
+
+    people: tuple[MeanConfidence, ...]
+    lists: tuple[ConfidenceRow, ...]
+    count: int
+    members: tuple[MemberErrors, ...] = ()
+
+
+def confidence_view(report: Report) -> ConfidenceView | None:
+    """Build the view of the section; None where the report has none."""
+    if report.confidence is None:
+        return None
+    rows = sorted(report.confidence.lists, key=lambda row: row.expected_quality)
+    members = report.confidence.members or ()
+    return ConfidenceView(report.confidence.people, tuple(rows[:MOST_LISTS]), len(rows), members)

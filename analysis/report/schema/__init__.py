@@ -5,18 +5,25 @@ The fields of each dataclass are in the order of the keys in ``report.json``;
 """
 
 from topkapi.analysis.efficiency import Course
-from topkapi.analysis.report.schema.agreement import Agreement, Matrix, PairRow, QueryAgreement
-from topkapi.analysis.report.schema.answers import (
+from topkapi.analysis.report.schema.figures import (
+    Agreement,
     Answers,
+    AssessorTimes,
     ConsistencyThird,
+    Effort,
+    Figure,
+    Interval,
     IntransitiveTriads,
     LeftShare,
+    Matrix,
+    NoEffort,
+    PairRow,
     Person,
+    QueryAgreement,
+    Reason,
     SelfConsistency,
+    Spread,
 )
-from topkapi.analysis.report.schema.effort import AssessorTimes, Effort, NoEffort, Spread
-from topkapi.analysis.report.schema.figures import Figure, Interval, Reason
-from topkapi.analysis.report.schema.lists import LeftPreference, ListReport, StudyName, SystemRow
 from topkapi.analysis.report.schema.report import (
     Compared,
     Comparison,
@@ -35,10 +42,14 @@ from topkapi.analysis.report.schema.systems import (
     Difference,
     Leaderboard,
     LeaderRow,
+    LeftPreference,
     ListAgreement,
+    ListReport,
     PoweredScores,
     ScoredSystem,
+    StudyName,
     SystemReport,
+    SystemRow,
     SystemScore,
     SystemScores,
 )

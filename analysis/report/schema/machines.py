@@ -9,7 +9,7 @@ from topkapi.analysis.machines import (
     KindAgreement,
     LengthBoard,
 )
-from topkapi.analysis.report.schema.keys import OPTIONAL
+from topkapi.analysis.report.schema.figures import OPTIONAL
 
 
 @dataclass(frozen=True, slots=True)

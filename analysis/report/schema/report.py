@@ -3,14 +3,22 @@
 from dataclasses import dataclass, field
 
 from topkapi.analysis.data.exports import ConsensusList
-from topkapi.analysis.data.exports.rounds import InRound
-from topkapi.analysis.report.options import Options
-from topkapi.analysis.report.schema.agreement import Agreement, PairRow, QueryAgreement
-from topkapi.analysis.report.schema.answers import Answers, Person
-from topkapi.analysis.report.schema.effort import Effort, NoEffort
-from topkapi.analysis.report.schema.figures import Figure, Reason
-from topkapi.analysis.report.schema.keys import OPTIONAL, key
+from topkapi.analysis.data.exports.codec import InRound
+from topkapi.analysis.report.schema.figures import (
+    OPTIONAL,
+    Agreement,
+    Answers,
+    Effort,
+    Figure,
+    NoEffort,
+    PairRow,
+    Person,
+    QueryAgreement,
+    Reason,
+    key,
+)
 from topkapi.analysis.report.schema.machines import MachinesSection
+from topkapi.analysis.report.study import Options
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from topkapi.analysis.agreement import (
     left_bias,
     repeated,
 )
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.report.schema import (
     Figure,
     IntransitiveTriads,

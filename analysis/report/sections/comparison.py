@@ -3,10 +3,10 @@
 import numpy as np
 
 from topkapi.analysis.agreement import PairTables, agreed, chi_square, permute_queries
-from topkapi.analysis.agreement.ratios import ratio
-from topkapi.analysis.report.options import Options
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.report.schema import Compared, Comparison, Figure, Reason
 from topkapi.analysis.report.sections.figures import figure, why_none
+from topkapi.analysis.report.study import Options
 from topkapi.analysis.typing import FloatArray
 
 

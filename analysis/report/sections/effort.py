@@ -2,12 +2,20 @@
 
 import numpy as np
 
-from topkapi.analysis.agreement import Resamples, same_assessors
+from topkapi.analysis.agreement import Resamples, agreement, same_assessors
 from topkapi.analysis.efficiency import MeasuredSpread, Sessions, by_assessor, course, drift, effort
-from topkapi.analysis.report.options import Options
-from topkapi.analysis.report.schema import AssessorTimes, Effort, NoEffort, Reason, Spread
+from topkapi.analysis.report.schema import (
+    AssessorTimes,
+    ConsistencyThird,
+    Effort,
+    Figure,
+    NoEffort,
+    Reason,
+    Spread,
+)
+from topkapi.analysis.report.sections.answers import AnswerQuality
 from topkapi.analysis.report.sections.figures import figure, numbers, why_none
-from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.report.study import Options, StudyData, ToolData
 from topkapi.analysis.typing import FloatArray, IntArray
 
 
@@ -68,3 +76,36 @@ def _spread(found: MeasuredSpread, drawn: Resamples, reason: Reason) -> Spread:
         quartiles=numbers([found.lower, found.upper]),
         range=numbers([found.least, found.most]),
     )
+
+
+PARTS = ("first third", "second third", "last third")
+
+
+def consistency_course(
+    quality: AnswerQuality,
+) -> tuple[ConsistencyThird, ...]:
+    """Return the share of repeated pairs answered alike in each third of the sessions."""
+    if quality.repeats is None:
+        return tuple(ConsistencyThird(part, 0, Figure(None, Reason.NO_REPEATS)) for part in PARTS)
+    third = _thirds(quality)
+    counts = [quality.repeats.counts[third == part] for part in range(3)]
+    return tuple(
+        ConsistencyThird(
+            name, len(part), figure(agreement(part.sum(axis=0)), reason=Reason.NO_REPEATS)
+        )
+        for name, part in zip(PARTS, counts, strict=True)
+    )
+
+
+def _thirds(quality: AnswerQuality) -> FloatArray:
+    """Return the third of its session in which each repeat was answered: (r,) of 0, 1, 2."""
+    assert quality.repeats is not None
+    assert quality.judgments is not None
+    asked, again = quality.judgments, quality.repeats
+    width = int(asked.query.max(initial=0)) + 1
+    keys, session = np.unique(asked.assessor * width + asked.query, return_inverse=True)
+    length = np.zeros(keys.size)
+    np.maximum.at(length, session, asked.position + 1)
+    mine = np.searchsorted(keys, again.assessor * width + again.query)
+    third: FloatArray = np.minimum(3 * again.position // length[mine], 2)
+    return third

@@ -13,7 +13,7 @@ from topkapi.analysis.agreement import (
     krippendorff_alpha,
     tau_b,
 )
-from topkapi.analysis.agreement.ratios import ratio
+from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.report.schema import Agreement, Figure, Matrix, Reason
 from topkapi.analysis.report.sections.figures import (
     COHEN_KAPPA,

@@ -29,7 +29,7 @@ if TYPE_CHECKING or RUNNING:
     import numpy as np
 
     from topkapi.analysis.data import RankingData, read_letor, read_qrels, to_topk
-    from topkapi.analysis.data.normalise import normalise_by_query
+    from topkapi.analysis.data.folds import normalise_by_query
     from topkapi.analysis.data.runs import (
         data_of_judgments,
         format_run,

@@ -134,7 +134,7 @@ def _contested(
     session: Session, study: Study, *, limit: int, query: str | None = None
 ) -> tuple[list[Disagreement], int]:
     # Imported here, so that a server starts without the numerical libraries.
-    from topkapi.analysis.report.sections.contested import contested
+    from topkapi.analysis.report.sections.queries import contested
     from topkapi.app.services.results.exports.gathering import gather
 
     data = gather(StudySource(session, study.slug), tools=(Tool.PAIRS,), query=query)

@@ -22,7 +22,7 @@ def run_confidence(job: RunningJob) -> Json:
 
 def run_report(job: RunningJob) -> Json:
     """Compute the report of a study with pseudonyms; names are added when it is read."""
-    from topkapi.analysis.report.restore import storable
+    from topkapi.analysis.report.serialise import storable
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
     from topkapi.app.services.results.reports.cache import state_digest
     from topkapi.app.services.results.reports.service import gathered, report_on

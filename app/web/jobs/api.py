@@ -123,8 +123,7 @@ def _result(job: Job) -> Json | None:
         return None
     result: Json = json.loads(job.result)
     if job.kind == "report":
-        from topkapi.analysis.report.restore import restored
-        from topkapi.analysis.report.serialise import record_of
+        from topkapi.analysis.report.serialise import record_of, restored
 
         return record_of(restored(result["report"]))
     return result

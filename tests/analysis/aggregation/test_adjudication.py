@@ -20,7 +20,7 @@ from topkapi.analysis.agreement import (
 )
 from topkapi.analysis.report import StudyData, ToolData
 from topkapi.analysis.report.sections.consensus import consensus
-from topkapi.analysis.report.sections.contested import contested
+from topkapi.analysis.report.sections.queries import contested
 
 N = 5
 Answer = tuple[int, int, int, int]  # assessor, left, right, answer

@@ -7,9 +7,9 @@ from hashlib import sha256
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from topkapi.analysis.data.exports.codec import fields_of
 from topkapi.analysis.data.exports.croissant import DescribedFile, croissant
-from topkapi.analysis.data.exports.rounds import fields_of
-from topkapi.analysis.data.exports.sink import Sink
+from topkapi.analysis.data.exports.files import Sink
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.services.results.exports.source import ExportOptions, StudySource
 

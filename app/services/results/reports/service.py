@@ -7,9 +7,9 @@ from itertools import count
 from topkapi.analysis.aggregation import Method
 from topkapi.analysis.report import Options, Report, StudyData, build_report
 from topkapi.analysis.report.methods import StudyFacts
-from topkapi.analysis.report.restore import restored
 from topkapi.analysis.report.schema import ConfidenceSection
 from topkapi.analysis.report.sections.machines import MachineData, machines_section
+from topkapi.analysis.report.serialise import restored
 from topkapi.app.db.queries.results.exports import answered_work
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
