@@ -57,87 +57,30 @@ class DemoAssessor:
     began: timedelta
 
 
-ASSESSORS = (
+_HABITS = {  # lapse, width, tie ratio, severity, notes, second thoughts, seconds
+    "Anna Virtanen": Habits(0.01, 0.12, 0.9, 0.2, 0.06, 0.02, 24),
+    "Bruno Costa": Habits(0.05, 0.25, 0.3, -0.5, 0.03, 0.03, 15),
+    "Chiara Rossi": Habits(0.02, 0.18, 1.0, 0.45, 0.08, 0.04, 31),
+    "Deniz Aksoy": Habits(0.12, 0.35, 0.2, -0.3, 0.02, 0.02, 11),
+    "Emma Lind": Habits(0.02, 0.16, 0.5, 0.1, 0.05, 0.02, 20),
+}
+_WORK = {  # finished, share begun, hours since they started
+    "Anna Virtanen": (99, 0, 9 * 24 + 3),
+    "Bruno Costa": (99, 0, 8 * 24 + 6),
+    "Chiara Rossi": (99, 0, 6 * 24 + 2),
+    "Deniz Aksoy": (3, 0.4, 2 * 24 + 4),
+    "Emma Lind": (2, 0, 1 * 24 + 4),
+}
+ASSESSORS = tuple(
     DemoAssessor(
-        "Anna Virtanen",
-        "anna@demo.example",
-        Habits(
-            lapse=0.01,
-            width=0.12,
-            tie_ratio=0.9,
-            severity=0.2,
-            notes=0.06,
-            second_thoughts=0.02,
-            seconds=24,
-        ),
-        finished=99,
-        begun_share=0,
-        began=timedelta(days=9, hours=3),
-    ),
-    DemoAssessor(
-        "Bruno Costa",
-        "bruno@demo.example",
-        Habits(
-            lapse=0.05,
-            width=0.25,
-            tie_ratio=0.3,
-            severity=-0.5,
-            notes=0.03,
-            second_thoughts=0.03,
-            seconds=15,
-        ),
-        finished=99,
-        begun_share=0,
-        began=timedelta(days=8, hours=6),
-    ),
-    DemoAssessor(
-        "Chiara Rossi",
-        "chiara@demo.example",
-        Habits(
-            lapse=0.02,
-            width=0.18,
-            tie_ratio=1.0,
-            severity=0.45,
-            notes=0.08,
-            second_thoughts=0.04,
-            seconds=31,
-        ),
-        finished=99,
-        begun_share=0,
-        began=timedelta(days=6, hours=2),
-    ),
-    DemoAssessor(
-        "Deniz Aksoy",
-        "deniz@demo.example",
-        Habits(
-            lapse=0.12,
-            width=0.35,
-            tie_ratio=0.2,
-            severity=-0.3,
-            notes=0.02,
-            second_thoughts=0.02,
-            seconds=11,
-        ),
-        finished=3,
-        begun_share=0.4,
-        began=timedelta(days=2, hours=4),
-    ),
-    DemoAssessor(
-        "Emma Lind",
-        "emma@demo.example",
-        Habits(
-            lapse=0.02,
-            width=0.16,
-            tie_ratio=0.5,
-            severity=0.1,
-            notes=0.05,
-            second_thoughts=0.02,
-            seconds=20,
-        ),
-        finished=2,
-        begun_share=0,
-        began=timedelta(days=1, hours=4),
-    ),
+        name,
+        f"{name.split()[0].lower()}@demo.example",
+        _HABITS[name],
+        finished,
+        begun_share,
+        timedelta(hours=hours),
+    )
+    for name, (finished, begun_share, hours) in _WORK.items()
 )
 
 

@@ -6,6 +6,7 @@ pure writer in `analysis` and the queries it needs.
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from pathlib import PurePath
 from typing import Any
 
 from topkapi.analysis.data.exports import (
@@ -45,26 +46,35 @@ from topkapi.app.services.results.exports.records import (
 )
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
-_JSONL = "application/jsonl; charset=utf-8"
-_PARQUET = "application/vnd.apache.parquet"
 _TEXT = "text/plain; charset=utf-8"
+_MEDIA_TYPES = {
+    ".jsonl": "application/jsonl; charset=utf-8",
+    ".parquet": "application/vnd.apache.parquet",
+    ".tsv": "text/tab-separated-values; charset=utf-8",
+    ".csv": "text/csv; charset=utf-8",
+    ".zip": "application/zip",
+}
 _TEXTS = 40  # preferences whose pages are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
 class ExportFormat:
-    """A format: its content, media type, tools, and writer.
+    """A format: its content, writer and tools.
 
     ``write`` may refuse a study before it yields the first line, not later.
     """
 
     name: str
     description: str
-    media_type: str
-    tools: frozenset[Tool]
     write: Callable[[StudySource], Iterator[str | bytes]]
+    tools: frozenset[Tool] = frozenset({Tool.PAIRS})
     needs_features: bool = False
     suffix: str = ""  # of the file, after the name
+
+    @property
+    def media_type(self) -> str:
+        """Media type by the ending of the file, plain text if it is none of the known ones."""
+        return _MEDIA_TYPES.get(PurePath(self.name + self.suffix).suffix, _TEXT)
 
 
 def _topk(source: StudySource) -> Iterator[TopK]:
@@ -166,7 +176,6 @@ def _with_texts(
         )
 
 
-_PAIRS = frozenset({Tool.PAIRS})
 _ALL = frozenset(Tool)
 EXPORTS: Mapping[str, ExportFormat] = {
     each.name: each
@@ -174,179 +183,137 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ExportFormat(
             "topk.jsonl",
             "Top-k ground truth of every assessor and query, with ties, bad pages and times.",
-            _JSONL,
-            _PAIRS,
             lambda source: json_lines(_topk(source)),
         ),
         ExportFormat(
             "topk.parquet",
             "The same as a Parquet table.",
-            _PARQUET,
-            _PAIRS,
             lambda source: _parquet(_topk(source), TopK),
         ),
         ExportFormat(
             "consensus.jsonl",
             "One list per query from all who finished it, and how far each assessor departs.",
-            _JSONL,
-            _PAIRS,
             consensus.consensus,
         ),
         ExportFormat(
             "confidence.jsonl",
             "Each finished list, the most probable one, and the confidence in every page's rank.",
-            _JSONL,
-            _PAIRS,
             confidence.confidence,
         ),
         ExportFormat(
             "reliability.jsonl",
             "How each member of a team errs: lapses, width, ties and side, with intervals.",
-            _JSONL,
-            _PAIRS,
             confidence.reliability,
         ),
         ExportFormat(
             "qrels",
             "TREC qrels of the consensus, or of one assessor: k for the best page, 0 outside.",
-            _TEXT,
-            _PAIRS,
             labels.qrels,
         ),
         ExportFormat(
             "beir.tsv",
             "The same labels as BEIR reads qrels.",
-            "text/tab-separated-values; charset=utf-8",
-            _PAIRS,
             labels.beir_qrels,
         ),
         ExportFormat(
             "prefs",
             "Each finished list as a judgment group, for trec_eval -R prefs.",
-            _TEXT,
-            _PAIRS,
             lambda source: prefs_lines(preference_levels(source)),
         ),
         ExportFormat(
             "qrels_prefs",
             "The same for trec_eval -R qrels_prefs.",
-            _TEXT,
-            _PAIRS,
             lambda source: qrels_prefs_lines(preference_levels(source)),
         ),
         ExportFormat(
             "letor",
             "The same labels with the study's features, for learning to rank.",
-            _TEXT,
-            _PAIRS,
             labels.letor,
             needs_features=True,
         ),
         ExportFormat(
             "grades.qrels",
             "TREC qrels of the grades; the median grade if there are several assessors.",
-            _TEXT,
-            frozenset({Tool.GRADES}),
             labels.grades_qrels,
+            tools=frozenset({Tool.GRADES}),
         ),
         ExportFormat(
             "judgments.jsonl",
             "The whole log: sides, times, notes, checks, undo and redo, including withdrawn work.",
-            _JSONL,
-            _ALL,
             lambda source: json_lines(_judgments(source)),
+            tools=_ALL,
         ),
         ExportFormat(
             "judgments.parquet",
             "The same as a Parquet table.",
-            _PARQUET,
-            _ALL,
             lambda source: _parquet(_judgments(source), LoggedEntry),
+            tools=_ALL,
         ),
         ExportFormat(
             "pairs.tsv",
             "Every effective preference: query, two pages, which is better, and the assessor.",
-            "text/tab-separated-values; charset=utf-8",
-            _PAIRS,
             lambda source: pair_lines(_pair_answers(source)),
         ),
         ExportFormat(
             "pairs.parquet",
             "The same as a Parquet table.",
-            _PARQUET,
-            _PAIRS,
             lambda source: _parquet(_pair_answers(source), PairAnswer),
         ),
         ExportFormat(
             "pref",
             "Query, two pages and the better one, as Clarke's preference tools read it; no ties.",
-            _TEXT,
-            _PAIRS,
             lambda source: pref_lines(_pair_answers(source)),
         ),
         ExportFormat(
             "crowdkit.csv",
             "Worker, left, right, label and query, for crowd-kit's pairwise aggregation; no ties.",
-            "text/csv; charset=utf-8",
-            _PAIRS,
             lambda source: crowdkit_lines(_pair_answers(source)),
         ),
         ExportFormat(
             "lists.jsonl",
             "Every effective preference between two lists, as topkapi dcg learn reads it.",
-            _JSONL,
-            frozenset({Tool.LISTS}),
             lists.list_preferences,
+            tools=frozenset({Tool.LISTS}),
         ),
         ExportFormat(
             "timers.csv",
             "Clock events: starts, pauses, heartbeats.",
-            "text/csv; charset=utf-8",
-            _ALL,
             _timers,
+            tools=_ALL,
         ),
         ExportFormat(
             "preferences.jsonl",
             "Prompt, chosen and rejected texts, as preference-tuning tools read them.",
-            _JSONL,
-            _PAIRS,
             lambda source: json_lines(_preference_records(source)),
         ),
         ExportFormat(
             "conversations.jsonl",
             "The same in the conversational form of TRL.",
-            _JSONL,
-            _PAIRS,
             lambda source: conversation_lines(_preference_records(source)),
         ),
         ExportFormat(
             "triplets.jsonl",
             "Query, better and worse text, as sentence-transformers reads triplets.",
-            _JSONL,
-            _PAIRS,
             lambda source: triplet_lines(_preference_records(source)),
         ),
         ExportFormat(
             "umbrela.jsonl",
             "The grades, one line per query with its judged candidates, as umbrela keeps them.",
-            _JSONL,
-            frozenset({Tool.GRADES}),
             labels.grades_umbrela,
+            tools=frozenset({Tool.GRADES}),
         ),
         ExportFormat(
             "calls.jsonl",
             "Every request of machine assessors: raw reply, tokens, time and version of the model.",
-            _JSONL,
-            _ALL,
             lambda source: json_lines(call_records(source)),
+            tools=_ALL,
         ),
         ExportFormat(
             "dataset",
             "A folder to publish, as a zip: lists, labels, pairs and log under pseudonyms, and a "
             "dataset card.",
-            "application/zip",
-            _ALL,
             _dataset,
+            tools=_ALL,
             suffix=".zip",
         ),
     )
