@@ -15,36 +15,3 @@ from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEv
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
 from topkapi.app.db.models.training import GoldPair, PracticeAnswer, PracticeItem, Training
 from topkapi.app.db.models.user import ApiToken, AuditEvent, Invitation, SignInAttempt, User
-
-__all__ = [
-    "ApiToken",
-    "Assignment",
-    "AuditEvent",
-    "Candidate",
-    "Content",
-    "CrowdWorker",
-    "Document",
-    "EntryLink",
-    "Flag",
-    "GoldPair",
-    "GuidelineVersion",
-    "Highlight",
-    "Invitation",
-    "Job",
-    "JudgmentRow",
-    "MachineCall",
-    "MachinePrompt",
-    "PairLease",
-    "PracticeAnswer",
-    "PracticeItem",
-    "Query",
-    "Ranking",
-    "SignInAttempt",
-    "Study",
-    "StudyAccess",
-    "StudyFile",
-    "SystemRun",
-    "TimerEvent",
-    "Training",
-    "User",
-]

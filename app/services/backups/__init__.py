@@ -6,5 +6,3 @@ database of the same migration, all or nothing.
 
 from topkapi.app.services.backups.reading import read_backup
 from topkapi.app.services.backups.writing import write_backup
-
-__all__ = ["read_backup", "write_backup"]

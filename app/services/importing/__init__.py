@@ -17,19 +17,3 @@ from topkapi.app.services.importing.service import (
 )
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.zipped import ZipSource
-
-__all__ = [
-    "KEEP_EDITS",
-    "EditPolicy",
-    "ImportReport",
-    "Problem",
-    "ReadOptions",
-    "Source",
-    "StudyRefused",
-    "Unchanged",
-    "ZipSource",
-    "import_and_commit",
-    "import_study",
-    "open_source",
-    "preview_study",
-]

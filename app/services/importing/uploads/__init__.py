@@ -2,5 +2,3 @@
 
 from topkapi.app.services.importing.uploads.runner import ImportRunner
 from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore
-
-__all__ = ["ImportRunner", "Stage", "Upload", "UploadStore"]

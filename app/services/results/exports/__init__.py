@@ -14,17 +14,3 @@ from topkapi.app.services.results.exports.service import (
     open_export,
 )
 from topkapi.app.services.results.exports.source import ExportOptions, StudySource
-
-__all__ = [
-    "EXPORTS",
-    "Completeness",
-    "Export",
-    "ExportFormat",
-    "ExportOptions",
-    "StudySource",
-    "completeness",
-    "export_session",
-    "format_of",
-    "offered_exports",
-    "open_export",
-]

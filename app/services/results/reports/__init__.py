@@ -5,13 +5,3 @@ The numerical libraries are loaded when the first report is made, not when the s
 
 from topkapi.app.services.results.reports.cache import ListReports, ReportCache, is_large
 from topkapi.app.services.results.reports.forms import as_json, as_markup, lists_as_markup, zipped
-
-__all__ = [
-    "ListReports",
-    "ReportCache",
-    "as_json",
-    "as_markup",
-    "is_large",
-    "lists_as_markup",
-    "zipped",
-]
