@@ -4,12 +4,12 @@
 scores and of the people's list, what each states, and that of sessions without a ranker. Normal
 errors of 10 %, the best 10 of 50 pages.
 
-`python -m bench.guided --summeval gpt-4o` takes the experts of SummEval instead, the best 5 of 16
-summaries by one criterion: one expert answers, by grades, the gold is the mean grade of the others,
-and the model's grades are the scores. It prints kappa-NDCG after several numbers of questions,
-without scores, with those of the model and with random ones, and how many questions each of them
-takes to reach what `robust` reaches without scores after the questions that `heap` is expected to
-ask.
+`python -m bench.guided --summeval gpt-4o` takes the three experts of SummEval instead, as a team:
+the best 5 of 16 summaries by coherence, or by relevance (in the other two criteria most grades are
+equal). They answer by their grades, the gold is their mean grade, and a model's grades are the
+scores. It prints kappa-NDCG after several numbers of questions, without scores, with those of the
+model and with random ones, and how many questions each takes to reach what `robust` reaches without
+scores after the questions that `heap` is expected to ask.
 """
 
 import argparse
@@ -18,10 +18,12 @@ from dataclasses import dataclass, replace
 from random import Random
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bench.machine_data import read
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
+from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered
 from topkapi.app.domain.pairs.simulated_assessors import (
@@ -34,12 +36,15 @@ from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.simulation.runs import Run, ranker_scores
 from topkapi.app.services.simulation.sessions import measures
 
+FloatArray = NDArray[np.float64]
+
 N, K, ERROR = 50, 10, 0.1
-SUMMARIES, BEST = 16, 5
+SUMMARIES, BEST, EXPERTS = 16, 5, ("e0", "e1", "e2")
+CRITERIA = ("coherence", "relevance")
 
 
 def session(
-    assessor: Assessor,
+    experts: Sequence[Assessor],
     worth: Sequence[float],
     guide: tuple[float, ...] | None,
     rules: Rules,
@@ -55,9 +60,10 @@ def session(
     people = open_sorter(len(worth), k, rules, seed)
     asked = 0
     for count in counts:
-        while asked < count and (pair := guided.ask()) is not None:
+        while asked < count and (pair := guided.ask(asked % len(experts))):
+            person = asked % len(experts)
+            step = Answered(pair, experts[person].prefer(pair), person)
             asked += 1
-            step = Answered(pair, assessor.prefer(pair))
             guided.take(step)
             if guide is not None:
                 people.take(step)
@@ -78,7 +84,7 @@ def simulated(correlation: float | None, questions: int, seed: int) -> list[floa
     )
     guide = None if correlation is None else ranker_scores(worth, correlation, random)
     rules = Rules(questions, None, 6, Goal.ORDER)
-    (found,) = session(assessor, worth, guide, rules, [questions], K, str(seed))
+    (found,) = session([assessor], worth, guide, rules, [questions], K, str(seed))
     return found
 
 
@@ -96,24 +102,26 @@ class ByGrades:
         return Preference.FIRST if first > second else Preference.SECOND
 
 
-def summeval(scores: str, counts: Sequence[int], sessions: int) -> np.ndarray:
+def summeval(scores: str, counts: Sequence[int], sessions: int) -> FloatArray:
     """Return kappa-NDCG by session, count and list (the sorter's, the people's)."""
     grades: dict[tuple[str, str], dict[str, list[float]]] = {}
     for row in sorted(read("summeval-grades"), key=lambda row: row["document"]):
-        mine = grades.setdefault((row["query"], row["criterion"]), {})
-        mine.setdefault(row["assessor"], []).append(float(row["grade"]))
+        if row["criterion"] in CRITERIA:
+            mine = grades.setdefault((row["query"], row["criterion"]), {})
+            mine.setdefault(row["assessor"], []).append(float(row["grade"]))
     found = []
-    for number, mine in enumerate(list(grades.values())[:sessions]):
-        expert = f"e{number % 3}"
-        others = [mine[each] for each in ("e0", "e1", "e2") if each != expert]
-        order = Random(f"order/{number}").sample(range(SUMMARIES), SUMMARIES)
-        random = Random(f"scores/{number}")
-        guide = [random.random() for _ in order] if scores == "random" else mine.get(scores)
+    for number, key in enumerate(sorted(grades)[:sessions]):
+        random = Random(f"summeval/{number}")
+        order = random.sample(range(SUMMARIES), SUMMARIES)
+        guide = grades[key].get(scores)
+        if scores == "random":
+            guide = [random.random() for _ in order]
+        experts = [[grades[key][who][each] for each in order] for who in EXPERTS]
         rows = session(
-            ByGrades([mine[expert][each] for each in order]),
-            _gold(others, order),
+            [ByGrades(each) for each in experts],
+            [sum(each) for each in zip(*experts, strict=True)],
             None if guide is None else tuple(guide[each] for each in order),
-            Rules(max(counts)),
+            Rules(max(counts), priors=(ErrorPrior.of_team(),) * len(EXPERTS)),
             counts,
             BEST,
             str(number),
@@ -122,31 +130,33 @@ def summeval(scores: str, counts: Sequence[int], sessions: int) -> np.ndarray:
     return np.array(found)
 
 
-def _gold(others: Sequence[Sequence[float]], order: Sequence[int]) -> list[float]:
-    return [sum(grades[each] for grades in others) / len(others) for each in order]
-
-
 def print_summeval(model: str, sessions: int) -> None:
     """Print the curves, and the questions that reach what no scores reach at the end."""
     last = heap_questions(SUMMARIES, BEST)
-    counts = sorted({*range(6, last, 3), last})
+    counts = [*range(last % 4, last + 1, 4)][1:]
     goal = 0.0
     for scores in ("none", model, "random"):
         found = summeval(scores, counts, sessions)
         means, errors = found.mean(axis=0), found.std(axis=0, ddof=1) / len(found) ** 0.5
         goal = goal or float(means[-1, 0])
         for column, name in enumerate(("sorter's list", "people's list")):
-            line = " ".join(
-                f"{n}:{mean:.3f}" for n, mean in zip(counts, means[:, column], strict=True)
-            )
-            needed = next(
-                (n for n, mean in zip(counts, means[:, column], strict=True) if mean >= goal), None
-            )
+            line = ", ".join(f"{n} {m:.3f}" for n, m in zip(counts, means[:, column], strict=True))
             print(
-                f"scores {scores:>12}, {name}: {line} ± {errors[-1, column]:.3f};",
-                f"{goal:.3f} needs {needed} of {last} questions",
+                f"scores {scores}, {name}: {line} ± {errors[-1, column]:.3f}; {goal:.3f} after",
+                f"{needed(counts, means[:, column], goal):.0f} of {last}",
                 flush=True,
             )
+
+
+def needed(counts: Sequence[int], means: FloatArray, goal: float) -> float:
+    """Return the number of questions at which the curve reaches ``goal``; infinite if never."""
+    for index, mean in enumerate(means):
+        if mean >= goal:
+            if index == 0:
+                return float(counts[0])
+            share = (goal - means[index - 1]) / (mean - means[index - 1])
+            return float(counts[index - 1] + share * (counts[index] - counts[index - 1]))
+    return float("inf")
 
 
 def main() -> None:

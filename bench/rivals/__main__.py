@@ -32,7 +32,7 @@ The table has kappa-NDCG and overlap against the gold, with standard errors, `st
   random pairs;
 - `thurstone`: Jin et al. 2020 (AAAI), Thurstone scores with people's accuracies, fitted to random
   pairs;
-- `SORTER, weighed`: our plain sorters, with their answers weighed by the model of `robust`.
+- `SORTER-weighed`: our plain sorters, with their answers weighed by the model of `robust`.
 
 Sorters with a fixed length are shown at their own mean number of questions, marked by `=`, and
 `robust` is shown at that number, too.
@@ -103,16 +103,13 @@ def rows_of(task: Task) -> list[Row]:
         (contest, played(contest, task.rival, counts, seed))
         for seed, contest in enumerate(contests(task.votes, task.sessions, task.company))
     ]
-    labels: list[tuple[str, int | None]] = [(task.rival, count) for count in task.counts]
-    if task.rival in SORTERS:
-        labels = [(task.rival, None), (f"{task.rival}, weighed", None)]
     return [
-        _row(task, label, count, [(contest, lists[place]) for contest, lists in found])
-        for place, (label, count) in enumerate(labels)
+        _row(task, count, [(contest, lists[place]) for contest, lists in found])
+        for place, count in enumerate(task.counts or (None,))
     ]
 
 
-def _row(task: Task, rival: str, count: int | None, found: Sequence[tuple[Contest, Listed]]) -> Row:
+def _row(task: Task, count: int | None, found: Sequence[tuple[Contest, Listed]]) -> Row:
     gold = np.array([_measured(contest, each.ranking, contest.worth) for contest, each in found])
     own = [_measured(each, listed.ranking, each.own)[0] for each, listed in found if each.own]
     best = [_measured(each, by_worth(each.own), each.worth)[0] for each, _ in found if each.own]
@@ -123,7 +120,7 @@ def _row(task: Task, rival: str, count: int | None, found: Sequence[tuple[Contes
         label_of(task.votes),
         task.company.team,
         task.company.prior,
-        rival,
+        task.rival,
         count,
         task.sessions,
         float(np.mean([each.asked for _, each in found])),

@@ -14,7 +14,9 @@ from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered
 from topkapi.app.domain.simulation.runs import judge
 
-SORTERS = ("heap", "heap-bottom-up", "insertion", "tournament")
+PLAIN = ("heap", "heap-bottom-up", "insertion", "tournament")
+WEIGHED = "-weighed"
+SORTERS = (*PLAIN, *(f"{name}{WEIGHED}" for name in PLAIN))
 GOALS = {"robust": Goal.ORDER, "robust-members": Goal.MEMBERS}
 
 
@@ -51,16 +53,18 @@ def play_robust(contest: Contest, counts: Sequence[int], goal: Goal, seed: str) 
         yield _listed(sum(turns), sorter.conclude())
 
 
-def play_sorter(contest: Contest, name: str, seed: str) -> Iterator[Listed]:
-    """Yield the list of a plain sorter, and the list of its answers weighed by `robust`."""
+def play_sorter(contest: Contest, name: str, seed: str) -> Listed:
+    """Return the list of a plain sorter, or that of its answers weighed by `robust`."""
     n, k = contest.n, contest.k
     ask = Questions(contest.people, 10**6)
-    ranking = judge(Plan(tuple(range(n)), k, name, seed=seed), [ask]).ranking
-    yield Listed(len(ask.answers), ranking)
+    plan = Plan(tuple(range(n)), k, name.removesuffix(WEIGHED), seed=seed)
+    ranking = judge(plan, [ask]).ranking
+    if not name.endswith(WEIGHED):
+        return Listed(len(ask.answers), ranking)
     sorter = open_sorter(n, k, rules_of(contest, 1, Goal.ORDER), seed)
     for pair, answer, person in ask.answers:
         sorter.take(Answered(pair, answer, person))
-    yield _listed(len(ask.answers), sorter.conclude())
+    return _listed(len(ask.answers), sorter.conclude())
 
 
 def _listed(asked: int, found: Conclusion) -> Listed:
@@ -70,13 +74,12 @@ def _listed(asked: int, found: Conclusion) -> Listed:
 def played(contest: Contest, name: str, counts: Sequence[int], seed: int) -> list[Listed]:
     """Run one session of a rival.
 
-    There is a list of `robust` after each of the ``counts``, of a sorter plain and weighed, of
-    another rival after the only one of the ``counts``.
+    There is a list of `robust` after each of the ``counts``, of another rival after the only one.
     """
     if name in GOALS:
         return list(play_robust(contest, counts, GOALS[name], f"rival/{seed}"))
     if name in SORTERS:
-        return list(play_sorter(contest, name, f"rival/{seed}"))
+        return [play_sorter(contest, name, f"rival/{seed}")]
     (count,) = counts
     ask = Questions(contest.people, count)
     found = PLAYS[name](contest, ask, Random(f"rival/{name}/{seed}"))
