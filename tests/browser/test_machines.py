@@ -88,7 +88,7 @@ def test_a_machine_is_started_watched_stopped_and_continued(
         judged_elsewhere(page, b"q0 0 q0-d0 2\nq0 0\n")
         expect(page.get_by_role("alert")).to_contain_text("judged.qrels, line 2: 2 columns")
         judged_elsewhere(page, b"q0 0 q0-d0 2\nq7 0 d 1\n")
-        done = "elsewhere: 1 grades of 1 queries imported; 1 are not about pages of the study."
+        done = "elsewhere: 1 grade of 1 query imported, 1 about other queries or pages left out."
         expect(page.get_by_role("status")).to_contain_text(done)
     assert max(endpoint.paid.values()) == 1
     assert all("Think before you reply." in each for each in endpoint.prompts[1:])

@@ -1,5 +1,6 @@
 """What machines judged leaves and enters a study: calls, qrels and umbrela's lines."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -15,7 +16,12 @@ from topkapi.analysis.data.exports import Label, read_calls, read_qrels, read_um
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.services.machines.importing import ImportedGrades, import_grades, read_grades
+from topkapi.app.services.machines.importing import (
+    ImportedGrades,
+    import_grades,
+    read_grades,
+    read_sent,
+)
 from topkapi.app.services.results.exports import ExportOptions, StudySource, open_export
 
 SLUG = "exchanged"
@@ -120,3 +126,5 @@ def test_a_line_that_cannot_be_read_is_named(tmp_path: Path, line: str) -> None:
     path.write_text(f"{line}\n")
     with pytest.raises(Invalid, match="line 1"):
         read_grades(path)
+    with pytest.raises(Invalid, match=r"^sent\.gz, line 1"):
+        read_sent("sent.gz", gzip.compress(path.read_bytes()))

@@ -20,6 +20,7 @@ from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import stored_plan
 from topkapi.app.services import audit
+from topkapi.app.services.importing.problems import counted
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -39,8 +40,12 @@ class ImportedGrades:
     left_out: int
 
     def __str__(self) -> str:
-        left = f"; {self.left_out} are not about pages of the study" if self.left_out else ""
-        return f"{self.machine}: {self.judgments} grades of {self.queries} queries imported{left}"
+        grades, queries = (
+            counted(self.judgments, "grade"),
+            counted(self.queries, "query", "queries"),
+        )
+        left = f", {self.left_out:,} about other queries or pages left out" if self.left_out else ""
+        return f"{self.machine}: {grades} of {queries} imported{left}"
 
 
 def read_sent(name: str, data: bytes) -> list[Label]:
@@ -48,7 +53,7 @@ def read_sent(name: str, data: bytes) -> list[Label]:
     try:
         plain = unpacked(name, data, longest=MOST_UNPACKED)
     except ValueError as error:
-        raise Invalid(f"{error}.", field="file") from None
+        raise Invalid(f"{str(error).rstrip('.')}.", field="file") from None
     with NamedTemporaryFile() as stored:
         stored.write(plain)
         stored.flush()

@@ -26,7 +26,6 @@ from topkapi.app.services.machines import judging
 from topkapi.app.services.machines.judging import Estimate
 from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of, save_prompt
 from topkapi.app.services.machines.terms import Terms
-from topkapi.app.services.results.systems.runs import MOST_BYTES
 from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import note_download
@@ -148,7 +147,7 @@ def post_grades(
     try:
         if isinstance(file, str) or not file.filename:
             raise Invalid("Choose a file with the grades of the machine.", field="file")
-        labels = read_sent(safe_name(file.filename), file.file.read(MOST_BYTES + 1))
+        labels = read_sent(safe_name(file.filename), file.file.read())
         with sessions.write.begin() as session:
             study = required_study(session, slug)
             found = import_grades(session, study, machine, labels, actor_id=user.id)

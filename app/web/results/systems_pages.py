@@ -62,7 +62,7 @@ def post_systems(
 ) -> Response:
     """Add TREC runs, all of them or none."""
     sent = [
-        (each.filename or "run", each.file.read(MOST_BYTES + 1))
+        (each.filename or "run", each.file.read())
         for each in files or []
         if not isinstance(each, str) and each.filename
     ]
