@@ -62,7 +62,7 @@ test: export OPENBLAS_NUM_THREADS := 1
 test: export PYTHONDONTWRITEBYTECODE :=
 test: setup-dev lint
 	@$(BIN)/mypy >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
-	$(BIN)/python -c "from topkapi.app.domain.pairs.robust import warm; warm.compile_all()"; \
+	$(BIN)/python -c "from topkapi.app.domain.pairs.robust.sorter import compile_all; compile_all()"; \
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal || failed=$$?; \
 	wait $$types || failed=$$?; \
 	cat $(VENV)/mypy.txt; exit $$failed
