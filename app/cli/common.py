@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
+from inspect import Signature, signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -151,3 +152,20 @@ class _Bar:
         if self._drawn:
             sys.stderr.write("\r" + " " * (_WIDTH + 20) + "\r")
             sys.stderr.flush()
+
+
+def with_options(
+    command: Callable[..., None], shared: Callable[..., object], without: Collection[str] = ()
+) -> Callable[..., None]:
+    """Return a command with its own parameters and, in place of the last, the ``shared`` ones."""
+    *own, _ = signature(command, eval_str=True).parameters.values()
+    further = signature(shared, eval_str=True).parameters.values()
+
+    def run(**given: Any) -> None:
+        mine = {each.name: given.pop(each.name) for each in own}
+        command(**mine, options=shared(**given))
+
+    run.__doc__ = command.__doc__
+    options = (each for each in further if each.name not in without)
+    run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined]  # Typer reads it
+    return run

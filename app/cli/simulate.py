@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from topkapi.analysis.errors import AnalysisError
+from topkapi.app.cli.common import with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Goal
@@ -169,31 +169,14 @@ def register(cli: typer.Typer) -> None:
     group.command(
         "sessions",
         epilog=f"{example} sessions --n 50 --k 10 --sorter heap --error 0.1 --runs 1000",
-    )(_with_options(sessions))
+    )(with_options(sessions, SimulateOptions))
     group.command(
         "votes", epilog=f"{example} votes pairs.tsv --k 5 --budget 90 --sorter heap,robust"
-    )(_with_options(votes, without=_PEOPLE))
+    )(with_options(votes, SimulateOptions, without=_PEOPLE))
     group.command(
         "frontier", epilog=f"{example} frontier front.png --error-model mixed --runs 100"
-    )(_with_options(frontier, without=_ONE_SORTER))
+    )(with_options(frontier, SimulateOptions, without=_ONE_SORTER))
     cli.add_typer(group, name="simulate")
-
-
-def _with_options(
-    command: Callable[..., None], without: Collection[str] = ()
-) -> Callable[..., None]:
-    """Return a command with its own parameters and, in place of the last, the shared options."""
-    *own, _ = signature(command, eval_str=True).parameters.values()
-    shared = signature(SimulateOptions, eval_str=True).parameters.values()
-
-    def run(**given: Any) -> None:
-        mine = {each.name: given.pop(each.name) for each in own}
-        command(**mine, options=SimulateOptions(**given))
-
-    run.__doc__ = command.__doc__
-    options = (each for each in shared if each.name not in without)
-    run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined]  # Typer reads it
-    return run
 
 
 def sessions(options: SimulateOptions) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from topkapi.app.cli import groups
-from topkapi.app.cli.common import AsJson, say
+from topkapi.app.cli.common import AsJson, say, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
     Assessor,
@@ -57,34 +57,44 @@ if TYPE_CHECKING or RUNNING:
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(help="Folder for results and tables; an interrupted run continues there."),
-]
-Format = Annotated[str, typer.Option("--format", help=f"{', '.join(groups.TABLE_FORMATS)}.")]
-Jobs = Annotated[int, typer.Option(min=1, help="Number of parallel processes.")]
-Dask = Annotated[
-    str | None,
-    typer.Option(help="Address of a Dask scheduler whose workers run the experiment."),
-]
-Seed = Annotated[int, typer.Option(help="Seed for ties, folds and models.")]
 Truths = Annotated[str, typer.Option("--truth", help="graded, topk, or both, comma-separated.")]
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """How an experiment runs, and where its results go: options of all these commands."""
+
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for results and tables; an interrupted run continues there."),
+    ] = None
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(groups.TABLE_FORMATS)}.")] = (
+        "text"
+    )
+    jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1
+    dask: Annotated[
+        str | None,
+        typer.Option(help="Address of a Dask scheduler whose workers run the experiment."),
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed for ties, folds and models.")] = 0
+    as_json: AsJson = False
 
 
 def add_to(group: typer.Typer) -> None:
     """Add the commands to the group."""
     group.command(
+        "compare",
         epilog="Examples: topkapi rank compare MQ2008 --out results --jobs 2; "
-        "topkapi rank compare --study everyday-questions --folds 4"
-    )(compare)
+        "topkapi rank compare --study everyday-questions --folds 4",
+    )(with_options(compare, RunOptions))
     group.command("sweep-beta", epilog="Example: topkapi rank sweep-beta MQ2008 --out results")(
-        sweep_beta
+        with_options(sweep_beta, RunOptions)
     )
     group.command(
         "toprank-study", epilog="Example: topkapi rank toprank-study OHSUMED --out results"
-    )(toprank_study)
+    )(with_options(toprank_study, RunOptions))
     group.command("sweep-k", epilog="Example: topkapi rank sweep-k synthetic --out results")(
-        sweep_k
+        with_options(sweep_k, RunOptions)
     )
 
 
@@ -123,12 +133,8 @@ def compare(
         int | None,
         typer.Option(min=1, help="Use only the first folds; for a study: number of folds to make."),
     ] = None,
-    out: Out = None,
-    form: Format = "text",
-    jobs: Jobs = 1,
-    dask: Dask = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    *,
+    options: RunOptions,
 ) -> None:
     """Tune, train and test models under graded and top-k ground truth (Niu et al., Tables 4, 5)."""
     if rule not in ("standard", "letor4"):
@@ -144,7 +150,7 @@ def compare(
         assessor,
         "graded" if by_k else truth,
         folds=folds,
-        seed=seed,
+        seed=options.seed,
         k=size,
         consensus=consensus,
         null=null,
@@ -162,10 +168,10 @@ def compare(
     tasks = [
         task
         for each, of in fold_set.items()
-        for task in compare_tasks(of, entries, [each], k=length, seed=seed, gains=learned)
+        for task in compare_tasks(of, entries, [each], k=length, seed=options.seed, gains=learned)
     ]
     name = f"compare-{next(iter(fold_set.values())).name}"
-    rows = _run(tasks, out, name, jobs, dask)
+    rows = _run(tasks, options, name)
     tables = [
         comparison_table(
             rows,
@@ -177,7 +183,7 @@ def compare(
         for each, of in fold_set.items()
     ]
     if "topk" in fold_set:
-        reach = reach_note(fold_set["topk"], length, seed)
+        reach = reach_note(fold_set["topk"], length, options.seed)
         tables = [
             replace(table, note="; ".join(filter(None, [table.note, reach])))
             if each == "topk"
@@ -187,7 +193,7 @@ def compare(
     tables += _parents(rows, list(fold_set))
     tables.append(seconds_table(rows, entries, "Seconds per fold, tuning included"))
     _print_failures(rows)
-    _show(tables, rows, out, name, form, as_json)
+    _show(tables, rows, options, name)
 
 
 def scaled_by_truth(fold_sets: Mapping[Truth, FoldSet]) -> Mapping[Truth, FoldSet]:
@@ -223,23 +229,19 @@ def sweep_beta(
     truth: Truths = "graded,topk",
     k: Annotated[int, typer.Option(min=1, help="k of the top-k ground truth.")] = 10,
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
-    out: Out = None,
-    form: Format = "text",
-    jobs: Jobs = 1,
-    dask: Dask = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    *,
+    options: RunOptions,
 ) -> None:
     """Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2)."""
-    fold_set, truths = _fold_set(data, folds, seed), truths_of(truth)
+    fold_set, truths = load_fold_set(data, seed=options.seed, first=folds), truths_of(truth)
     name = f"sweep-beta-{fold_set.name}"
-    rows = _run(list(beta_tasks(fold_set, truths, k=k, seed=seed)), out, name, jobs, dask)
+    rows = _run(list(beta_tasks(fold_set, truths, k=k, seed=options.seed)), options, name)
     tables = [beta_table(rows, each, _caption(each, fold_set, k, "standard")) for each in truths]
-    if out is not None:
+    if options.out is not None:
         for each in truths:
             figure = beta_figure(rows, each, _caption(each, fold_set, k, "standard"))
-            save(figure, out / f"{name}-{each}.svg")
-    _show(tables, rows, out, name, form, as_json)
+            save(figure, options.out / f"{name}-{each}.svg")
+    _show(tables, rows, options, name)
 
 
 def sweep_k(
@@ -253,30 +255,26 @@ def sweep_k(
         str, typer.Option(help="Values of k, comma-separated; the full order is added.")
     ] = (",".join(map(str, groups.KS))),
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
-    out: Out = None,
-    form: Format = "text",
-    jobs: Jobs = 1,
-    dask: Dask = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    *,
+    options: RunOptions,
 ) -> None:
     """Train on the top k of full orders, k rising, test on the full order (Lan et al.)."""
     fold_set = (
-        _synthetic(data, folds, seed)
+        _synthetic(data, folds, options.seed)
         if data.startswith("synthetic")
-        else (_fold_set(data, folds, seed))
+        else load_fold_set(data, seed=options.seed, first=folds)
     )
     name = f"sweep-k-{fold_set.name}".replace(" ", "-")
     sizes = [_whole(word) for word in ks.split(",")]
-    tasks = list(k_tasks(fold_set, _models(models), sizes, seed=seed))
-    rows = _run(tasks, out, name, jobs, dask)
-    if out is not None:
-        save(k_figure(rows, f"{fold_set.name}, full order"), out / f"{name}.svg")
+    tasks = list(k_tasks(fold_set, _models(models), sizes, seed=options.seed))
+    rows = _run(tasks, options, name)
+    if options.out is not None:
+        save(k_figure(rows, f"{fold_set.name}, full order"), options.out / f"{name}.svg")
     tables = [
         k_table(rows, measure, f"{heading} against the full order, {fold_set.name}")
         for heading, measure in (("N@5", "ndcg@5"), ("N@10", "ndcg@10"))
     ]
-    _show(tables, rows, out, name, form, as_json)
+    _show(tables, rows, options, name)
 
 
 def toprank_study(
@@ -285,22 +283,14 @@ def toprank_study(
         int, typer.Option(min=1, help="Truncation level of the NDCG loss; 1000 for whole lists.")
     ] = 10,
     folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
-    out: Out = None,
-    form: Format = "text",
-    jobs: Jobs = 1,
-    dask: Dask = None,
-    seed: Seed = 0,
-    as_json: AsJson = False,
+    *,
+    options: RunOptions,
 ) -> None:
     """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
-    fold_set = _fold_set(data, folds, seed)
+    fold_set = load_fold_set(data, seed=options.seed, first=folds)
     name = f"toprank-{fold_set.name}" + (f"-n{n}" if n != 10 else "")
-    rows = _run(list(toprank_tasks(fold_set, n=n, seed=seed)), out, name, jobs, dask)
-    _show(toprank_tables(rows, fold_set.name), rows, out, name, form, as_json)
-
-
-def _fold_set(data: str, folds: int | None, seed: int) -> FoldSet:
-    return load_fold_set(data, seed=seed, first=folds)
+    rows = _run(list(toprank_tasks(fold_set, n=n, seed=options.seed)), options, name)
+    _show(toprank_tables(rows, fold_set.name), rows, options, name)
 
 
 def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:
@@ -353,10 +343,10 @@ def _caption(truth: Truth, fold_set: FoldSet, k: int, rule: str) -> str:
     return f"Graded {fold_set.name}" + (" (LETOR 4.0 rule)" if rule == "letor4" else "")
 
 
-def _run(tasks: list[Task], out: Path | None, name: str, jobs: int, dask: str | None) -> list[Row]:
-    store = Store(None if out is None else out / f"{name}.jsonl")
+def _run(tasks: list[Task], options: RunOptions, name: str) -> list[Row]:
+    store = Store(None if options.out is None else options.out / f"{name}.jsonl")
     with _bar(tasks, store) as progress:
-        return run_tasks(tasks, store, jobs=jobs, dask=dask, progress=progress)
+        return run_tasks(tasks, store, jobs=options.jobs, dask=options.dask, progress=progress)
 
 
 @contextmanager
@@ -370,9 +360,8 @@ def _bar(tasks: list[Task], store: Store) -> Iterator[Progress | None]:
         yield lambda _done, _total: bar.update(1)
 
 
-def _show(
-    tables: list[Table], rows: list[Row], out: Path | None, name: str, form: str, as_json: bool
-) -> None:
+def _show(tables: list[Table], rows: list[Row], options: RunOptions, name: str) -> None:
+    out, form = options.out, options.form
     if form not in FORMATS:
         raise Refused(f"--format: {form!r} is not one of {', '.join(FORMATS)}")
     if out is not None:
@@ -388,4 +377,4 @@ def _show(
     text = "\n\n".join(
         as_text(table, width) if form == "text" else FORMATS[form][1](table) for table in tables
     )
-    say(as_json, {**about, "tables": facts}, text)
+    say(options.as_json, {**about, "tables": facts}, text)
