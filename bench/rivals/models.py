@@ -151,15 +151,12 @@ class BayesGuro:
     in the paper's hybrid model.
     """
 
-    DRAWS, STEPS = 50, 3
-    FEATURE_PRECISION, ITEM_PRECISION = 0.25, 1.0
+    DRAWS, STEPS, RIDGE = 50, 3, 1.0
 
     def __init__(self, n: int, prior: Sequence[float] | None, seed: int) -> None:
         features = [] if prior is None else [standardised(prior)]
         self._design = np.column_stack([*features, np.eye(n)])
-        self._precision = np.diag(
-            [self.FEATURE_PRECISION] * len(features) + [self.ITEM_PRECISION] * n
-        )
+        self._precision = self.RIDGE * np.eye(self._design.shape[1])
         self._mean = np.zeros(self._design.shape[1])
         if features:
             self._mean[0] = 1e-3  # before any answer, in the order of the prior
