@@ -158,15 +158,15 @@ class TimedClient(ApiClient):
         return status, question
 
 
-def own_memory_of(processes: list[psutil.Process]) -> int:
-    """Return the memory that processes share with no other.
+def memory_of_children(server: psutil.Process) -> int:
+    """Return the memory that the server's children share with no other.
 
-    A child that is just being started shares all of the server's.
+    A child that is just being started is still the server, memory and all.
     """
-    total = 0
-    for each in processes:
+    total, own = 0, server.cmdline()
+    for each in server.children(recursive=True):
         with suppress(psutil.NoSuchProcess):
-            total += each.memory_full_info().uss
+            total += each.memory_full_info().uss if each.cmdline() != own else 0
     return total
 
 
@@ -176,7 +176,7 @@ async def watched(server: psutil.Process, attack: Coroutine[None, None, Reply]) 
     watch = TimedClient.watch = Watch()
     while not work.done():
         watch.memory = max(watch.memory, server.memory_info().rss)
-        watch.children = max(watch.children, own_memory_of(server.children(recursive=True)))
+        watch.children = max(watch.children, memory_of_children(server))
         await asyncio.sleep(0.1)
     watch.reply = work.result()
     return watch
