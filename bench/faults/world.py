@@ -1,12 +1,13 @@
 """The server under test: a process that is killed, stopped and restarted, and its database."""
 
 import asyncio
+import os
 import signal
 import sqlite3
+import subprocess
 import time
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from subprocess import TimeoutExpired
 
 import psutil
 from sqlalchemy import URL, make_url, text
@@ -87,7 +88,7 @@ class World:
         process.terminate()
         try:
             await asyncio.to_thread(process.wait, 15)
-        except TimeoutExpired:
+        except subprocess.TimeoutExpired:
             await self.kill()
         self._stack.close()
 
@@ -174,5 +175,15 @@ class World:
 
 
 def _limit_files(pid: int, most: int) -> None:
+    """Limit the files of a process, as its owner, who may where root in a container may not."""
     with suppress(psutil.NoSuchProcess):
-        psutil.Process(pid).rlimit(psutil.RLIMIT_FSIZE, (most, psutil.RLIM_INFINITY))
+        owner = psutil.Process(pid).uids().real
+        if owner == os.getuid():
+            psutil.Process(pid).rlimit(psutil.RLIMIT_FSIZE, (most, psutil.RLIM_INFINITY))
+            return
+        size = "unlimited" if most == psutil.RLIM_INFINITY else most
+        command = ["prlimit", f"--pid={pid}", f"--fsize={size}:unlimited"]
+        if subprocess.run(
+            command, user=owner, capture_output=True
+        ).returncode and psutil.pid_exists(pid):
+            raise psutil.AccessDenied(pid)
