@@ -330,7 +330,7 @@ def test_postgresql_wakes_a_waiting_worker_also_after_its_connection_was_lost(
         with suppress(SystemExit):
             Worker(sessions, {KIND: end}, idle=600).run()
 
-    worker = Thread(target=work)
+    worker = Thread(target=work, daemon=True)
     worker.start()
     within(20, lambda: listening() is not None)
     first, lost = queue(sessions, 1, 2), listening()
