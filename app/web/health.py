@@ -91,7 +91,7 @@ def _figures(state: State) -> bytes:
         stored.register(_Stored(list(_stored(session))))
     if MULTIPROCESS not in os.environ:
         return generate_latest(stored) + generate_latest(REGISTRY)
-    MultiProcessCollector(stored)  # type: ignore[no-untyped-call]
+    MultiProcessCollector(stored)  # type: ignore[no-untyped-call]  # it has no types
     return generate_latest(stored)
 
 

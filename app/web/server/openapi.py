@@ -56,7 +56,7 @@ def describe(app: FastAPI) -> None:
             app.openapi_schema = _with_refusals(plain())
         return app.openapi_schema
 
-    app.openapi = full  # type: ignore[method-assign]
+    app.openapi = full  # type: ignore[method-assign]  # as FastAPI documents
 
     one_at_a_time = Lock()
 

@@ -101,7 +101,7 @@ class BoundedProtocol(HttpToolsProtocol):
         return self._at_rest or not self._in_head or self.flow.write_paused
 
     # Connections
-    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Transport) -> None:  # type: ignore[override]  # asyncio passes one
         """Close another connection if there are too many; start the timer for the first head."""
         if len(self.connections) >= self.MOST_CONNECTIONS:
             self._evict_one()
