@@ -107,7 +107,8 @@ def _judge_row(record: Record, row: Row, where: str, verdict: Verdict) -> None:
 def _replay(session: Session, record: Record, verdict: Verdict) -> None:
     """Replay the assignment from its log alone; check that it asks the question shown last.
 
-    The others of a team may have finished the query while a question was on the screen.
+    The others of a team may have finished the query while a question was on the screen, and
+    reopened it (by undo) after it was shown as finished.
     """
     assignment = session.get_one(Assignment, record.assignment_id)
     user_id = assignment.user_id
@@ -119,9 +120,10 @@ def _replay(session: Session, record: Record, verdict: Verdict) -> None:
         verdict.unreplayable.append(f"assignment {record.assignment_id}: {error!r}")
         return
     names = [now.documents[number].name for number in now.state.shown]
-    seen = record.shown.get(now.position)
-    finished_by_team = not names and assignment.plan.get("together", False)
-    if seen and now.is_stored and tuple(names) not in seen and not finished_by_team:
+    seen = record.shown.get(now.position, set())
+    if assignment.plan.get("together", False):
+        seen = {*seen, ()} if not names else seen - {()}
+    if seen and now.is_stored and tuple(names) not in seen:
         verdict.unreplayable.append(
             f"assignment {record.assignment_id}: the log leads to {names}, the server showed {seen}"
         )
