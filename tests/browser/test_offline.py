@@ -27,7 +27,9 @@ NO_STORAGE = "Storage.prototype.setItem = () => { throw new Error('no storage');
 NO_ANSWER_LEAVES = """() => {
   const send = window.fetch;
   window.fetch = (url, options) =>
-    String(url).endsWith("/judgments") ? Promise.reject(new TypeError("no connection")) : send(url, options);
+    String(url).endsWith("/judgments")
+      ? Promise.reject(new TypeError("no connection"))
+      : send(url, options);
 }"""
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 LAPSE_SHAPE: Final = (1.0, 3.0)  # Beta density of the lapse
-TEAM_LAPSE_SHAPE: Final = (0.5, 0.7)
+TEAM_LAPSE_SHAPE: Final = (0.25, 0.75)
 TEAM_ALIKE: Final = 4.0
 RANGES: Final = (
     (0.002, 0.95),  # lapse
@@ -89,7 +89,7 @@ class ErrorPrior:
         for column, (mean, precision) in enumerate(zip(self.means, self.precisions, strict=True)):
             if precision > 0:
                 ends = moved(np.array([lows, highs]))[:, column]
-                drawn = _truncated_normal(mean, precision, ends, rng.random(count))
+                drawn = truncated_normal(mean, precision, ends, rng.random(count))
                 models[:, column] = _unmoved(drawn, column)
         return np.asarray(np.clip(models, lows, highs))
 
@@ -101,7 +101,7 @@ def moved(models: FloatArray) -> FloatArray:
     return np.column_stack([logits[:, 0], np.log(models[:, 1:3]), models[:, 3], logits[:, 1:]])
 
 
-def _truncated_normal(
+def truncated_normal(
     mean: float, precision: float, ends: FloatArray, shares: FloatArray
 ) -> FloatArray:
     """Return the quantiles ``shares`` of a normal density between two ends, from a table."""
