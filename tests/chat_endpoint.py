@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from math import inf
 from threading import Lock, Thread
 from typing import Any
 
@@ -64,15 +65,18 @@ class ChatEndpoint:
     """What the endpoint is told to do, and what it saw.
 
     ``refuses`` are names of parameters, or kinds of response formats, that it does not know;
-    ``faults`` says what happens to the request with a number.
+    ``faults`` says what happens to the request with a number; a call, with its second question,
+    suffers at most ``most_faults``, so that no thread meets all that are meant for several.
     """
 
     model: Model = honest
     refuses: tuple[str, ...] = ()
     faults: Callable[[int], Fault | None] = lambda _number: None
+    most_faults: float = inf
     key: str = "sk-secret-of-the-test"
     address: str = ""
     requests: int = 0
+    suffered: Counter[str] = field(default_factory=Counter)  # faults, by call
     paid: Counter[str] = field(default_factory=Counter)  # by idempotency key
     prompts: list[str] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
@@ -88,8 +92,9 @@ class ChatEndpoint:
         refused = [name for name in self.refuses if name in sent or name == kind]
         if refused:
             return Fault(400, json.dumps({"error": {"message": f"unsupported: {refused[0]}"}}))
-        fault = self.faults(number)
-        if fault is not None:
+        fault, call = self.faults(number), key.removesuffix("-2")
+        if fault is not None and self.suffered[call] < self.most_faults:
+            self.suffered[call] += 1
             return fault
         prompt = sent["messages"][0]["content"]
         answer = self.model(prompt)

@@ -94,7 +94,7 @@ def test_a_study_is_judged_to_its_end_whatever_the_endpoint_does(
     refuses = ("max_completion_tokens", "json_schema")
     with (
         caplog.at_level(logging.DEBUG),
-        serving_chat(ChatEndpoint(faults=usual_faults, refuses=refuses)) as endpoint,
+        serving_chat(ChatEndpoint(faults=usual_faults, refuses=refuses, most_faults=1)) as endpoint,
     ):
         result = result_of(run(sessions, slug, endpoint))
     assert (result["form"], result["without_answer"]) == ("object", 0)

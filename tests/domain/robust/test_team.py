@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.robust.error_prior import RANGES, TEAM_ALIKE, ErrorPrior, moved
-from topkapi.app.domain.pairs.robust.model_moves import MOST_RHO, RHO_PRECISION
 from topkapi.app.domain.pairs.robust.posterior import Posterior, standardized
 from topkapi.app.domain.pairs.robust.sampled import Rules, sampled_run
 from topkapi.app.domain.pairs.robust.sorter import TRIAL, Answered, Removed, RobustSorter
@@ -51,15 +50,13 @@ class Weighted:
         apart = rng.standard_normal(draws) * sqrt(2 / TEAM_ALIKE)  # widths of people are alike
         self.people[1][:, 1] = self.people[0][:, 1] * np.exp(apart)
         noise = rng.standard_normal((3, draws))
-        self.rho = rng.standard_normal(draws) / sqrt(RHO_PRECISION) if guide else np.zeros(draws)
-        inside = np.abs(self.rho) < MOST_RHO
-        self.rho *= inside
+        self.rho = rng.uniform(-0.97, 0.97, draws) if guide else np.zeros(draws)
         x = np.array(guide or [0.0, 0.0, 0.0])[:, None]
         self.scores = self.rho * x + np.sqrt(1 - self.rho**2) * noise
         grid = np.linspace(-6, 6, 20_001)
         shares = np.interp(self.scores, grid, [0.5 * (1 + erf(each / sqrt(2))) for each in grid])
         worth = (1 - evenness) * self.scores + evenness * (shares - 0.5) * sqrt(12)
-        weights = np.where(inside, 1.0, 0.0)
+        weights = np.ones(draws)
         for column, (low, high) in enumerate(RANGES[:2]):  # draws outside are not clipped here
             for person in self.people:
                 weights *= (person[:, column] > low) & (person[:, column] < high)

@@ -89,7 +89,7 @@ class ErrorPrior:
         for column, (mean, precision) in enumerate(zip(self.means, self.precisions, strict=True)):
             if precision > 0:
                 ends = moved(np.array([lows, highs]))[:, column]
-                drawn = truncated_normal(mean, precision, ends, rng.random(count))
+                drawn = _truncated_normal(mean, precision, ends, rng.random(count))
                 models[:, column] = _unmoved(drawn, column)
         return np.asarray(np.clip(models, lows, highs))
 
@@ -101,7 +101,7 @@ def moved(models: FloatArray) -> FloatArray:
     return np.column_stack([logits[:, 0], np.log(models[:, 1:3]), models[:, 3], logits[:, 1:]])
 
 
-def truncated_normal(
+def _truncated_normal(
     mean: float, precision: float, ends: FloatArray, shares: FloatArray
 ) -> FloatArray:
     """Return the quantiles ``shares`` of a normal density between two ends, from a table."""

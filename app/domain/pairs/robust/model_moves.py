@@ -32,7 +32,6 @@ from topkapi.app.domain.pairs.robust.moves import (
 from topkapi.app.domain.pairs.robust.special import logistic, quantile, uniform
 
 MOST_RHO: Final = 0.97
-RHO_PRECISION: Final = 8.0  # of the normal prior of rho around 0
 
 
 @compiled
@@ -246,10 +245,10 @@ def move_worths_of_ranker(
 
 @compiled
 def _log_rho(rho: float, size: int, squares: float, cross: float, guided: float) -> float:
-    """Return the log density of rho and of ``size`` scores given it, from sums of products."""
+    """Return the log density of ``size`` scores given rho, from their sums of products."""
     spread = 1.0 - rho * rho
     apart = squares - 2.0 * rho * cross + rho * rho * guided
-    return -0.5 * (size * math.log(spread) + apart / spread + RHO_PRECISION * rho * rho)
+    return -0.5 * (size * math.log(spread) + apart / spread)
 
 
 @compiled

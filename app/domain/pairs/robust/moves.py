@@ -14,8 +14,7 @@ t0 being the share of ties among lapses, and g = 1/2 unless it is learned. The t
 what a person calls equal is as wide, up to the ratio r, as the range in which the person errs.
 
 A ranker with standardized scores x guides the chains by z_i ~ N(rho x_i, 1 - rho^2), with one rho
-per chain, normal around 0 a priori: a flat prior follows random scores too far on short lists
-(docs/notes/sorters.md). Every move leaves the posterior invariant.
+per chain. Every move leaves the posterior invariant.
 """
 
 import math

@@ -12,14 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.robust.error_prior import (
-    ErrorPrior,
-    error_rates,
-    truncated_normal,
-)
+from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
 from topkapi.app.domain.pairs.robust.model_moves import (
     MOST_RHO,
-    RHO_PRECISION,
     best_items,
     move_models,
     move_worths_of_ranker,
@@ -74,8 +69,7 @@ class Posterior:
         self.guide = standardized(guide)
         self.rhos = np.empty(0)
         if self.guided:
-            ends = np.array([-MOST_RHO, MOST_RHO])
-            self.rhos = truncated_normal(0.0, RHO_PRECISION, ends, rng.random(chains))
+            self.rhos = rng.uniform(-MOST_RHO, MOST_RHO, chains)
             spreads = np.sqrt(1.0 - self.rhos**2)[:, None]
             self.z = (self.rhos[:, None] * self.guide + spreads * self.z).astype(np.float32)
             self.u = shares(self.z)
