@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 FloatArray = NDArray[np.float64]
 
 LAPSE_SHAPE: Final = (1.0, 3.0)  # Beta density of the lapse
-TEAM_LAPSE_SHAPE: Final = (0.25, 0.75)
+TEAM_LAPSE_SHAPE: Final = (0.25, 0.75)  # hardly ever, or nearly always
 TEAM_ALIKE: Final = 4.0
 RANGES: Final = (
     (0.002, 0.95),  # lapse
