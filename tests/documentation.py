@@ -1,9 +1,11 @@
 """The pages of the documentation, their text, and a reader who follows them."""
 
+import ast
 import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -31,7 +33,8 @@ class Reader:
     """Follows a page: runs its commands and programs in order, and compares what they print.
 
     ``instead`` replaces words of commands, such as an address that exists nowhere; `topkapi serve`
-    is what ``served`` does.
+    is what ``served`` does. Programs that import a tool that is not installed are left out, and the
+    tool is noted in ``missing``.
     """
 
     capsys: pytest.CaptureFixture[str]
@@ -40,11 +43,14 @@ class Reader:
     served: Callable[[], None] = lambda: None
     commands: int = 0
     names: dict[str, Any] = field(default_factory=dict)
+    missing: set[str] = field(default_factory=set)
 
     def follow(self, page: str) -> int:
         """Follow a page of `docs`; return how many commands and programs it has."""
         for kind, block in FENCE.findall((DOCS / page).read_text(encoding="utf-8")):
-            if kind == "python":
+            if kind == "python" and (missing := missing_tools(block)):
+                self.missing |= missing
+            elif kind == "python":
                 exec(compile(block, page, "exec"), self.names)
                 self.commands += 1
             if kind in ("sh", "console"):
@@ -74,6 +80,14 @@ class Reader:
         assert end.value.code == 0, f"{command}\n{found}"
         if printed is not None:
             _compare(command, printed, found)
+
+
+def missing_tools(program: str) -> set[str]:
+    """Return the packages that a program imports and that are not installed."""
+    nodes = list(ast.walk(ast.parse(program)))
+    imported = [each.name for node in nodes if isinstance(node, ast.Import) for each in node.names]
+    imported += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+    return {top for name in imported if find_spec(top := name.partition(".")[0]) is None}
 
 
 def _typed(kind: str, block: str) -> Iterator[tuple[str, str | None]]:

@@ -90,7 +90,8 @@ def test_a_bare_clone_builds_a_complete_sdist_and_wheel(bare_clone: Path, tmp_pa
     assert done.returncode == 0, done.stderr
     (sdist,) = (bare_clone / "dist").glob("*.tar.gz")
     with tarfile.open(sdist) as archive:
-        archive.extractall(tmp_path / "sdist", filter="data")
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)  # since Python 3.11.4
+        archive.extractall(tmp_path / "sdist")
     (unpacked,) = (tmp_path / "sdist").iterdir()
     done = build(unpacked, "wheel", NPM_FAILS)
     assert done.returncode == 0, done.stderr
