@@ -92,13 +92,3 @@ def test_the_settings_of_the_containers_exist(compose: dict[str, Any]) -> None:
             assert (inside["TOPKAPI_HOST"], inside["TOPKAPI_PORT"]) == ("0.0.0.0", 8000)
         used = {name for name in service.get("environment", {}) if name.startswith("TOPKAPI_")}
         assert used <= names
-
-
-def test_what_the_dockerfile_copies_is_there() -> None:
-    lines = (ROOT / "Dockerfile").read_text().splitlines()
-    copied = [
-        line.split()[1:-1] for line in lines if line.startswith("COPY ") and "--from" not in line
-    ]
-    for name in (name for names in copied for name in names if name != "."):
-        assert (ROOT / name).exists(), name
-    assert os.access(ROOT / ".ci" / "run", os.X_OK)

@@ -71,18 +71,6 @@ def test_commands_and_their_options_exist() -> None:
     assert [each for each in shown if not is_known(each[1])] == []
 
 
-def test_benchmarks_exist() -> None:
-    found = re.findall(r"python -m bench\.(\w+)", "\n".join(page.read_text() for page in PAGES))
-    modules = {name: ROOT / "bench" / name for name in found}
-    missing = [
-        name
-        for name, module in modules.items()
-        if not module.with_suffix(".py").exists() and not (module / "__main__.py").exists()
-    ]
-    assert modules
-    assert missing == []
-
-
 def test_python_examples_import_what_exists() -> None:
     examples = [
         code for page in PAGES for kind, code in FENCE.findall(page.read_text()) if kind == "python"

@@ -53,9 +53,3 @@ def test_the_notebooks_run_from_top_to_bottom() -> None:
     table = models["table"]
     assert (table.loc[10] > 0.7).all()
     assert (abs(table.loc[10] - table.loc[30]) < 0.02).all()
-
-
-def test_no_notebook_has_outputs() -> None:
-    for notebook in NOTEBOOKS:
-        cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-        assert not any(cell.get("outputs") for cell in cells)

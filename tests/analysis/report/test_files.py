@@ -39,6 +39,8 @@ def test_every_file_is_written_and_can_be_read_back(folder: Path) -> None:
         row = next(csv.DictReader(stream))
     found = report["tools"][0]["agreement"]["gwet_ac1"]
     assert [float(row["gwet_ac1"]), float(row["gwet_ac1.low"])] == [found["value"], found["low"]]
+    tokens = Path(__file__).parents[3] / "static" / "css" / "tokens.css"
+    assert tokens.read_text("utf-8").strip() in (folder / "report.html").read_text("utf-8")
 
 
 def test_consensus_files_hold_the_same_lists(folder: Path) -> None:
