@@ -149,7 +149,7 @@ def run_text(raw: bytes, name: str) -> str:
 
 def _finite(text: str, location: str) -> float:
     try:
-        value = math.nan if "_" in text else float(text)
+        value = float(text) if text.isascii() and "_" not in text else math.nan
     except ValueError:
         value = math.nan
     if not math.isfinite(value):

@@ -16,7 +16,6 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.machines.certificates import Certificates
     from topkapi.app.services.machines.importing import import_grades, read_grades
     from topkapi.app.services.results.exports import export_session
-    from topkapi.app.services.studies.lifecycle import required_study
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 
@@ -41,9 +40,9 @@ def import_file(
     as_json: AsJson = False,
 ) -> None:
     """Import grades that a machine gave elsewhere: qrels, or umbrela's JSON Lines."""
-    labels = read_grades(file)
-    with open_sessions() as sessions, sessions.write.begin() as session:
-        found = import_grades(session, required_study(session, slug), machine, labels)
+    labels = read_grades(str(file), file.read_bytes())
+    with open_sessions() as sessions:
+        found = import_grades(sessions, slug, machine, labels)
     say(as_json, asdict(found), str(found))
 
 

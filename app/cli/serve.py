@@ -22,6 +22,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.accounts.invitations import first_code
     from topkapi.app.services.importing.portions import finish_interrupted
     from topkapi.app.web.server import processes
+    from topkapi.app.web.server.logs import configure_logs
 
 
 def register(cli: typer.Typer) -> None:
@@ -50,6 +51,7 @@ def serve(
         with open_sessions(settings) as sessions:
             finish_interrupted(sessions)
         _greet(settings, host, listener.getsockname()[1])
+        configure_logs(settings.log_level)  # of this process, which watches the others
         with working_beside() if work else nullcontext():
             processes.run(
                 listener,

@@ -1,12 +1,13 @@
 """The child process of a fence: reads tasks from standard input, writes answers as frames."""
 
+import io
 import json
 import os
 import resource
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from typing import IO
 
 from topkapi.app.services.fence import limits
@@ -21,6 +22,7 @@ from topkapi.app.services.fence.children import (
     read_head,
     write_frame,
 )
+from topkapi.app.services.fence.confinement import confine
 from topkapi.app.services.pages.pdf import TEXT
 
 _ROWS, _FRAME = 16, 4 * 1024**2  # rows decoded at once, bytes of a frame
@@ -107,15 +109,18 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # what a library prints is no frame
     _limit_process()
-    with suppress(BadFrame, BrokenPipeError):
+    with tempfile.TemporaryFile() as large, suppress(BadFrame, BrokenPipeError):
+        confine()
         while True:
-            _answer(sys.stdin.buffer, answers)
+            _answer(sys.stdin.buffer, answers, large)
 
 
-def _answer(requests: IO[bytes], answers: IO[bytes]) -> None:
+def _answer(requests: IO[bytes], answers: IO[bytes], large: IO[bytes]) -> None:
     name, argument = read_frame(requests, limits.MAX_PATH)
     _, size = read_head(requests, limits.MAX_UNPACKED)
-    with tempfile.SpooledTemporaryFile(limits.MAX_FILE) as data:
+    large.seek(0)
+    large.truncate()
+    with io.BytesIO() if size <= limits.MAX_FILE else nullcontext(large) as data:
         _copy(requests, data, size)
         before = _used()
         try:

@@ -206,6 +206,7 @@ def test_a_run_is_scored_against_labels_with_its_unjudged_documents() -> None:
         ("a Q0 x 1 2 t\na Q0 x 2 1 t\n", "line 2: document x twice"),
         ("a Q0 x 1 nan t\n", "line 1: score 'nan'"),
         ("a Q0 x 1 1_000 t\n", "line 1: score '1_000'"),
+        ("a Q0 x 1 \u0661 t\n", "line 1: score '\u0661'"),
         ("a Q0 x 1 2 t\n" + "a " * 3000, "line 2: more than 4,096 characters"),
     ],
 )

@@ -162,6 +162,15 @@ def test_the_server_starts_a_worker_for_jobs_that_ends_with_it(
         assert not is_alive(children[0])
 
 
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="reads processes from /proc")
+def test_the_end_of_a_worker_is_logged_as_json(sqlite_url: str, tmp_path: Path) -> None:
+    with serving(sqlite_url, tmp_path, workers="2", work=True) as server:
+        os.kill(min(workers_of(server.process.pid)), signal.SIGKILL)  # started first
+        within(60, lambda: "ended with -9" in server.log.read_text(), "nothing is logged")
+        (line,) = (each for each in server.log.read_text().splitlines() if "with -9" in each)
+    assert json.loads(line)["message"] == "the worker ended with -9; started again"
+
+
 def _other_workers(pid: int, gone: int) -> set[int]:
     return set(workers_of(pid)) - {gone}
 

@@ -208,6 +208,18 @@ def test_a_copy_is_read_on_the_other_database(
         check(url)
 
 
+def test_a_machine_is_still_one_in_a_copy(session: Session, tmp_path: Path) -> None:
+    study = judged(session)
+    machine = session.scalars(select(User)).one()
+    machine.email, machine.machine = "gpt@machine.invalid", True
+    session.flush()
+    copy = full_copy.write_copy(session, study, tmp_path / "copy.zip")
+    machine.email = "another@machine.invalid"
+    session.flush()
+    read_copy(session, copy.path, slug="again")
+    assert session.scalars(select(User).where(User.email == "gpt@machine.invalid")).one().machine
+
+
 def spoilt(path: Path, member: str, change: Any) -> Path:
     """Return a copy of the zip in which one member was changed."""
     target = path.with_name("spoilt.zip")

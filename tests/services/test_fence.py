@@ -1,7 +1,10 @@
 """Files that would crash, fill or hold the process that parses them are refused like others."""
 
 import json
+import os
 import struct
+import subprocess
+import sys
 import zlib
 from datetime import date
 from io import BytesIO
@@ -114,6 +117,44 @@ def test_the_child_has_no_settings_of_the_server(monkeypatch: pytest.MonkeyPatch
         list(fence.ask("pdf", "a.pdf", BytesIO(guide), len(guide)))
         (child,) = children()
         assert not [name for name in child.environ() if name.startswith("TOPKAPI")]
+
+
+ESCAPES = """
+import sys
+from pathlib import Path
+from topkapi.app.services.fence.confinement import confine
+if not confine():
+    sys.exit(77)
+import PIL.Image, pyarrow.parquet, pypdfium2
+for name, escape in {
+    "read": lambda: Path(sys.argv[1]).read_text(),
+    "list": lambda: list(Path(sys.argv[1]).parent.iterdir()),
+    "write": lambda: Path(sys.argv[1]).with_name("new").touch(),
+    "system": lambda: Path("/etc/passwd").read_text(),
+    "settings": lambda: Path(f"/proc/{sys.argv[2]}/environ").read_bytes(),
+}.items():
+    try:
+        escape()
+        print(name)
+    except PermissionError:
+        pass
+"""
+
+
+def test_the_child_opens_nothing_but_libraries(tmp_path: Path) -> None:
+    secret = tmp_path / "secret.key"
+    secret.write_text("secret")
+    command = [sys.executable, "-P", "-c", ESCAPES, str(secret), str(os.getpid())]
+    ended = subprocess.run(command, capture_output=True, text=True, check=False)
+    if ended.returncode == 77:
+        pytest.skip("this system has no Landlock")
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
+    guide = pdf_of("Water the tulips")
+    with Fence() as fence:
+        list(fence.ask("pdf", "a.pdf", BytesIO(guide), len(guide)))
+        (child,) = children()
+        status = Path(f"/proc/{child.pid}/status").read_text()
+    assert "NoNewPrivs:\t1" in status, "the child has confined itself"
 
 
 def chunk(kind: bytes, data: bytes) -> bytes:

@@ -51,7 +51,7 @@ def judged_study(sessions: Sessions) -> set[str]:
             for query in queries_of(session, study)
             for page in range(PAGES)
         ]
-        import_grades(session, study, "gpt", labels)
+    import_grades(sessions, SLUG, "gpt", labels)
     return given
 
 

@@ -1,6 +1,6 @@
 """Tests of teams: several people, several workers, one list, and no pair on two screens."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -18,7 +18,7 @@ from sqlalchemy import select, update
 
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_labeling import AssignedWork, answer_to
-from topkapi.app.db.base import clock
+from topkapi.app.db.base import clock, now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Query, Study, User
 from topkapi.app.domain.enums import TimerKind
@@ -35,6 +35,7 @@ from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.judging.study_errors import learn_errors
+from topkapi.app.services.judging.teams import LONGEST_LEASE
 
 pytestmark = pytest.mark.both
 
@@ -77,13 +78,14 @@ class Member(AssignedWork):
     def undo(self, live: LiveSessions | None = None) -> AssignmentState:
         return self.submit(Submission(self.screen.position, EntryKind.UNDO), live)
 
-    def event(self, kind: TimerKind) -> None:
+    def event(self, kind: TimerKind, at: datetime | None = None) -> None:
         with self.sessions.write.begin() as session:
             timing.record_event(
                 session,
                 assignment_id=self.assignment_id,
                 user_id=self.user_id,
                 report=timing.TimerReport(kind),
+                at=at,
             )
 
     @property
@@ -110,6 +112,13 @@ def make_team(sessions: Sessions, size: int, **plan: Any) -> list[Member]:
             )
             for number in range(size)
         ]
+
+
+def expire_soon(sessions: Sessions) -> datetime:
+    with sessions.write.begin() as session:
+        soon = clock(session) + timedelta(seconds=1)
+        session.execute(update(PairLease).values(expires_at=soon))
+    return soon
 
 
 def expire_leases(sessions: Sessions) -> None:
@@ -219,12 +228,24 @@ def test_a_pair_is_free_when_its_holder_leaves_or_is_silent(sessions: Sessions, 
 def test_a_heartbeat_keeps_the_lease(sessions: Sessions) -> None:
     first, second = make_team(sessions, 2)
     first.look()
-    with sessions.write.begin() as session:
-        soon = clock(session) + timedelta(seconds=1)
-        session.execute(update(PairLease).values(expires_at=soon))
+    soon = expire_soon(sessions)
     first.event(TimerKind.HEARTBEAT)
     with sessions.read.begin() as session:
         assert session.scalars(select(PairLease.expires_at)).one() > soon + timedelta(seconds=30)
+    assert frozenset(second.look().state.shown) != first.pair
+
+
+def test_heartbeats_alone_do_not_keep_a_pair_for_ever(sessions: Sessions) -> None:
+    first, second = make_team(sessions, 2, budget=20, k=5)
+    first.look()
+    first.event(TimerKind.START, at=now() - LONGEST_LEASE)
+    soon = expire_soon(sessions)
+    first.event(TimerKind.HEARTBEAT)
+    with sessions.read.begin() as session:
+        assert session.scalars(select(PairLease.expires_at)).one() == soon
+    first.event(TimerKind.RESUME)
+    with sessions.read.begin() as session:
+        assert session.scalars(select(PairLease.expires_at)).one() > soon
     assert frozenset(second.look().state.shown) != first.pair
 
 

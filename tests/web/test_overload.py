@@ -23,9 +23,10 @@ from topkapi.app.db.engine import (
 )
 from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.errors import WrongCredentials
+from topkapi.app.domain.errors import SignInNeeded, WrongCredentials
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.access import slots
+from topkapi.app.web.access.admission import KnownTokens
 from topkapi.app.web.access.slots import QUEUE_SECONDS, Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_FIELD, VISITOR_COOKIE
 from topkapi.app.web.common.errors import Busy
@@ -229,6 +230,37 @@ def test_random_tokens_do_not_delay_people(app: FastAPI, sessions: Sessions) -> 
             limiter.acquire_on_behalf_of_nowait(number)
         sign_in(app, client, researcher)
         assert client.get("/studies/tulips/exports/judgments.jsonl").status_code == 200
+
+
+def test_random_tokens_do_not_close_the_sign_in_page_of_their_address(
+    app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    trying, go_on = Event(), Event()
+
+    def slow(_self: KnownTokens, _plain: str) -> int:
+        trying.set()
+        go_on.wait(30)
+        raise SignInNeeded("no such token")
+
+    monkeypatch.setattr(KnownTokens, "_look_up", slow)
+
+    def asked(path: str, **headers: str) -> Awaitable[tuple[Exchange, object]]:
+        scope = {**scope_of("GET", path, headers), "client": ("203.0.113.9", 5000)}
+        return begin(app, scope, (b"",), seconds=30)
+
+    async def run() -> int:
+        async with app.router.lifespan_context(app):
+            flood = [
+                asyncio.ensure_future(asked("/api/v1/me", Authorization=f"Bearer topkapi_{number}"))
+                for number in range(80)
+            ]
+            await asyncio.to_thread(trying.wait, 30)
+            page = (await asked("/sign-in"))[0].status
+            go_on.set()
+            await asyncio.gather(*flood)
+            return page
+
+    assert in_thread(asyncio.run, asyncio.wait_for(run(), 60)) == 200
 
 
 @pytest.fixture

@@ -112,4 +112,6 @@ def test_links_for_others_and_the_api_are_under_the_prefix(
 
 
 def test_a_trailing_slash_is_redirected_within_the_prefix(client: httpx.Client) -> None:
-    assert client.get(f"{PREFIX}/sign-in/").headers["location"].endswith(f"{PREFIX}/sign-in")
+    for host in ("localhost", "evil.example"):
+        reply = client.get(f"{PREFIX}/sign-in/?next=/me", headers={"Host": host})
+        assert (reply.status_code, reply.headers["location"]) == (307, f"{PREFIX}/sign-in?next=/me")

@@ -1,5 +1,6 @@
 """Files of exports: plain or gzip, UTF-8, lines that end in a newline and nothing else."""
 
+import codecs
 import io
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,14 +24,24 @@ def read_text(path: str | Path) -> str:
 
 
 def numbered_lines(path: str | Path) -> Iterator[tuple[str, str]]:
-    """Yield location and text of each line; empty lines are skipped.
+    """Yield location and text of each line; empty lines are skipped."""
+    yield from lines_of(str(path), read_bytes(path))
+
+
+def lines_of(name: str, raw: bytes) -> Iterator[tuple[str, str]]:
+    """Yield location and text of each line of a file's bytes like `numbered_lines`.
 
     Only a newline ends a line: texts may hold other characters that Python's ``splitlines`` cuts
-    at.
+    at. Lines are decoded one by one, which takes less memory.
     """
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
-        if line.strip():
-            yield f"{path}, line {number}", line
+    for number, line in enumerate(io.BytesIO(raw.removeprefix(codecs.BOM_UTF8)), start=1):
+        location = f"{name}, line {number}"
+        try:
+            text = line.decode().removesuffix("\n")
+        except UnicodeDecodeError:
+            raise BadData(f"{location}: not UTF-8; save the file as UTF-8") from None
+        if text.strip():
+            yield location, text
 
 
 def word(name: str) -> str:

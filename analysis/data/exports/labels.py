@@ -12,6 +12,7 @@ from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
 
 _QUERY = re.compile(r"#docid = \S+ query = (\S+)$")
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")  # int() also takes the digits of other scripts
 
 
 class Label(NamedTuple):
@@ -59,18 +60,17 @@ def beir_qrels_lines(labels: Iterable[Label]) -> Iterator[str]:
 
 def read_qrels(path: str | Path) -> list[Label]:
     """Read TREC qrels, plain or gzip, of any origin."""
-    found = []
-    for location, line in numbered_lines(path):
-        words = line.split()
-        if len(words) != 4:
-            raise BadData(
-                f"{location}: {len(words)} columns, expected query, 0, document and label"
-            )
-        try:
-            found.append(Label(words[0], words[2], int(words[3])))
-        except ValueError:
-            raise BadData(f"{location}: the label {words[3]!r} is not a whole number") from None
-    return found
+    return [qrels_label(line, location) for location, line in numbered_lines(path)]
+
+
+def qrels_label(line: str, location: str) -> Label:
+    """Return the label of a line of TREC qrels; raise BadData with its location."""
+    words = line.split()
+    if len(words) != 4:
+        raise BadData(f"{location}: {len(words)} columns, expected query, 0, document and label")
+    if not _WHOLE.fullmatch(words[3]):
+        raise BadData(f"{location}: the label {words[3]!r} is not a whole number")
+    return Label(words[0], words[2], int(words[3]))
 
 
 def letor_lines(rows: Iterable[LetorRow], names: Sequence[str] = ()) -> Iterator[str]:

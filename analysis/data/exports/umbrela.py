@@ -27,10 +27,13 @@ def umbrela_lines(labels: Iterable[Label], texts: Mapping[str, str] | None = Non
 
 def read_umbrela(path: str | Path) -> list[Label]:
     """Read judged candidates, plain or gzip; candidates without a judgment are left out."""
-    return [label for location, line in numbered_lines(path) for label in _labels(line, location)]
+    return [
+        label for location, line in numbered_lines(path) for label in umbrela_labels(line, location)
+    ]
 
 
-def _labels(line: str, location: str) -> Iterator[Label]:
+def umbrela_labels(line: str, location: str) -> Iterator[Label]:
+    """Yield the labels of a line; raise BadData with its location."""
     try:
         record: Any = json.loads(line)
         query, candidates = record["query"]["qid"], record["candidates"]

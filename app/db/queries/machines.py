@@ -16,6 +16,12 @@ def by_people() -> ColumnElement[bool]:
     return Assignment.user_id.not_in(select(User.id).where(User.machine))
 
 
+def machine_of_name(session: Session, name: str) -> User | None:
+    """Return the machine with exactly this name."""
+    statement = select(User).where(User.machine, User.name == name).order_by(User.id)
+    return session.scalars(statement.limit(1)).one_or_none()
+
+
 def machines_at_work(session: Session, study_id: int) -> dict[str, str]:
     """Return the names of the machines with answers in a study, by e-mail."""
     statement = (

@@ -20,6 +20,7 @@ from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.passwords import hash_password
 
 _EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
+MACHINE_HOST = "machine.invalid"  # a host that cannot exist: nobody gets mail there
 
 
 def create_user(
@@ -34,8 +35,11 @@ def create_user(
     actor_id: int | None = None,
 ) -> User:
     """Create an account; without a password it cannot sign in until one is set."""
+    email = _checked_email(email)
+    if email.endswith(f"@{MACHINE_HOST}") and not machine:
+        raise Invalid(f"Addresses at {MACHINE_HOST} are those of machines.", field="email")
     user = User(
-        email=_checked_email(email),
+        email=email,
         name=checked_name(name),
         role=role,
         demo=demo,

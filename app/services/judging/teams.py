@@ -30,6 +30,7 @@ from topkapi.app.domain.pairs.team_session import (
 from topkapi.app.domain.sessions import read_log
 
 LEASE = timedelta(seconds=60)  # four heartbeats of the page
+LONGEST_LEASE = timedelta(minutes=15)  # since the clock was started; then heartbeats end to count
 _LEAVING = (TimerKind.PAUSE, TimerKind.AUTO_PAUSE, TimerKind.LEAVE)
 
 
@@ -117,12 +118,17 @@ def reopen_teams(session: Session, query_ids: set[int]) -> None:
         _reopen(session, row.id, row.pending_question)
 
 
-def note_presence(session: Session, assignment: AssignmentHead, kind: TimerKind) -> None:
+def note_presence(
+    session: Session, assignment: AssignmentHead, kind: TimerKind, at: datetime
+) -> None:
     """End the lease of a member who leaves or pauses, extend that of one who works.
 
-    To be called before the event is stored.
+    To be called before the event, of the time ``at``, is stored.
     """
     if not (assignment.pending_question or {}).get("team"):
+        return
+    since = assignment.started_at or assignment.last_entry_at or assignment.created_at
+    if kind is TimerKind.HEARTBEAT and at - since > LONGEST_LEASE:
         return
     lock_queries(session, [assignment.query_id])
     pair = queries.pending_pair(session, assignment.id)

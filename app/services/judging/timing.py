@@ -50,8 +50,8 @@ def record_event(
     assignment = assignments.assignment_of(session, assignment_id, user_id)
     if assignment is None:
         raise NotFound(f"You have no assignment {assignment_id}.")
-    note_presence(session, assignment, report.kind)
     at = at or now()
+    note_presence(session, assignment, report.kind, at)
     if report.kind is TimerKind.START:
         active_ms = time_on_question(session, assignment)
     else:

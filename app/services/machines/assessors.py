@@ -1,6 +1,7 @@
 """Machines as assessors: their accounts, and the work they are given."""
 
 import re
+from hashlib import sha256
 
 from sqlalchemy.orm import Session
 
@@ -9,24 +10,32 @@ from topkapi.app.db.queries import machines as queries
 from topkapi.app.db.queries.accounts.accounts import user_by_email
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.accounts.users import create_user
+from topkapi.app.services.accounts.users import MACHINE_HOST, checked_name, create_user
 from topkapi.app.services.assignments import rotation
-
-_HOST = "machine.invalid"  # a host that cannot exist: nobody gets mail there
 
 
 def machine_named(session: Session, name: str, *, actor_id: int | None = None) -> User:
-    """Return the machine of this name; it is created when it judges for the first time."""
-    local = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60]
-    if not local:
-        raise Invalid("Give the machine a name with letters or digits.", field="name")
-    email = f"{local}@{_HOST}"
-    found = user_by_email(session, email)
+    """Return the machine of this name; it is created when it judges for the first time.
+
+    Its address is its name where that is possible; otherwise a digest makes it different from
+    those of similar names.
+    """
+    name = checked_name(name)
+    found = queries.machine_of_name(session, name)
     if found is not None:
         return found
+    local = re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-.")[:60]
+    if not local:
+        local = "machine"
+    if local != name or user_by_email(session, f"{local}@{MACHINE_HOST}") is not None:
+        local += f"-{sha256(name.encode()).hexdigest()[:8]}"
     return create_user(
-        session, email=email, name=name, role=Role.ASSESSOR, machine=True, actor_id=actor_id
+        session,
+        email=f"{local}@{MACHINE_HOST}",
+        name=name,
+        role=Role.ASSESSOR,
+        machine=True,
+        actor_id=actor_id,
     )
 
 

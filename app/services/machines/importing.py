@@ -1,17 +1,18 @@
 """Grades that a machine gave elsewhere, imported as its work through the log."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from secrets import token_hex
-from tempfile import NamedTemporaryFile
 from typing import Any
 
 from sqlalchemy.orm import Session
 
-from topkapi.analysis.data.exports import Label, read_qrels, read_umbrela
-from topkapi.analysis.data.exports.files import numbered_lines
+from topkapi.analysis.data.exports import Label
+from topkapi.analysis.data.exports.files import lines_of
+from topkapi.analysis.data.exports.labels import qrels_label
+from topkapi.analysis.data.exports.umbrela import umbrela_labels
 from topkapi.analysis.errors import AnalysisError
+from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries import machines as queries
 from topkapi.app.db.queries.results.exports import document_names, queries_in_order
@@ -20,14 +21,16 @@ from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import stored_plan
 from topkapi.app.services import audit
+from topkapi.app.services.fence.limits import MAX_LINE
 from topkapi.app.services.importing.problems import counted
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.machines.assessors import machine_named
-from topkapi.app.services.results.systems.runs import MOST_UNPACKED, unpacked
+from topkapi.app.services.results.systems.runs import MOST_LINES, unpacked
+from topkapi.app.services.studies.lifecycle import required_study
 
-Graded = dict[str, dict[str, int]]  # query -> page -> grade
+Graded = dict[int, tuple[str, dict[int, str]]]  # query -> its external id, page -> grade
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +51,29 @@ class ImportedGrades:
         return f"{self.machine}: {grades} of {queries} imported{left}"
 
 
-def read_sent(name: str, data: bytes) -> list[Label]:
-    """Read an uploaded file like `read_grades`."""
+def read_grades(name: str, data: bytes) -> Iterator[Label]:
+    """Read `qid 0 docid grade` lines, or umbrela's JSON Lines; raise Invalid with file and line."""
     try:
-        plain = unpacked(name, data, longest=MOST_UNPACKED)
-    except ValueError as error:
+        plain = unpacked(name, data, longest=MAX_LINE)
+        if plain.count(b"\n") > MOST_LINES:
+            raise ValueError(f"{name}: more than {MOST_LINES:,} lines; leave out other queries")
+        is_json = None
+        for location, line in lines_of(name, plain):
+            if is_json is None:
+                is_json = line.lstrip().startswith("{")
+            if len(line) > MAX_LINE:
+                raise ValueError(f"{location}: more than {MAX_LINE:,} characters")
+            if is_json:
+                yield from umbrela_labels(line, location)
+            else:
+                yield qrels_label(line, location)
+    except (AnalysisError, ValueError) as error:
         raise Invalid(f"{str(error).rstrip('.')}.", field="file") from None
-    with NamedTemporaryFile() as stored:
-        stored.write(plain)
-        stored.flush()
-        return read_grades(Path(stored.name), name)
-
-
-def read_grades(path: Path, name: str = "") -> list[Label]:
-    """Read `qid 0 docid grade` lines, or umbrela's JSON Lines; raise Invalid with file and line.
-
-    ``name`` is that of an uploaded file, which is stored under another one.
-    """
-    try:
-        first = next((line for _, line in numbered_lines(path)), "")
-        return read_umbrela(path) if first.lstrip().startswith("{") else read_qrels(path)
-    except (AnalysisError, OSError) as error:
-        reason = str(error).replace(str(path), name or str(path))
-        raise Invalid(f"{reason}.", field="file") from None
 
 
 def import_grades(
-    session: Session,
-    study: Study,
+    sessions: Sessions,
+    slug: str,
     name: str,
     labels: Iterable[Label],
     *,
@@ -84,52 +82,64 @@ def import_grades(
     """Store grades as the finished work of a machine; pages without a grade are not part of it.
 
     Grades are numbers from 0, the worst grade of the study. Everything is imported, or nothing.
+    ``labels`` are read and checked before the transaction that writes.
     """
-    settings = study.settings
-    if Tool.GRADES not in settings.tools:
-        raise Conflict(f"{study.slug} does not use the tool grades; add it to its settings first.")
-    given = _by_query(labels, len(settings.grades))
-    machine = machine_named(session, name, actor_id=actor_id)
-    known = {query: number for number, query, _ in queries_in_order(session, study.id)}
-    fresh = set(queries.queries_without(session, study.id, machine.id, Tool.GRADES))
-    graded = judgments = left_out = 0
-    for query, grades in given.items():
-        pages = document_names(session, known[query]) if query in known else {}
-        wanted = {
-            page: grades[page_name] for page, page_name in pages.items() if page_name in grades
-        }
-        left_out += len(grades) - len(wanted)
-        if not wanted:
-            continue
-        if known[query] not in fresh:
-            raise Conflict(f"{machine.name} has work on {query} already; give another name.")
-        plan = stored_plan(settings, Tool.GRADES, list(wanted), token_hex(16))
-        work = Assignment(user_id=machine.id, query_id=known[query], tool=Tool.GRADES, plan=plan)
-        session.add(work)
-        session.flush()
-        _judge(session, work, {page: settings.grades[grade].name for page, grade in wanted.items()})
-        graded, judgments = graded + 1, judgments + len(wanted)
-    if not judgments:
-        raise Invalid("No judgment is about a query and a page of this study.", field="file")
-    found = ImportedGrades(machine.name, graded, judgments, left_out)
-    audit.record(
-        session, actor_id, "study.machine_grades", study.slug, machine=name, number=judgments
-    )
+    with sessions.read() as session:
+        given, left_out = _of_study(session, required_study(session, slug), labels)
+    with sessions.write.begin() as session:
+        study = required_study(session, slug)
+        machine = machine_named(session, name, actor_id=actor_id)
+        fresh = set(queries.queries_without(session, study.id, machine.id, Tool.GRADES))
+        for query_id, (query, grades) in given.items():
+            if query_id not in fresh:
+                raise Conflict(f"{machine.name} has work on {query} already; give another name.")
+            plan = stored_plan(study.settings, Tool.GRADES, list(grades), token_hex(16))
+            work = Assignment(user_id=machine.id, query_id=query_id, tool=Tool.GRADES, plan=plan)
+            session.add(work)
+            session.flush()
+            _judge(session, work, grades)
+        number = sum(len(grades) for _, grades in given.values())
+        found = ImportedGrades(machine.name, len(given), number, left_out)
+        audit.record(
+            session, actor_id, "study.machine_grades", slug, machine=found.machine, number=number
+        )
     return found
 
 
-def _by_query(labels: Iterable[Label], n_grades: int) -> Graded:
-    found: Graded = {}
+def _of_study(session: Session, study: Study, labels: Iterable[Label]) -> tuple[Graded, int]:
+    """Return the grades of the study's pages, and the number of labels of others."""
+    if Tool.GRADES not in study.settings.tools:
+        raise Conflict(f"{study.slug} does not use the tool grades; add it to its settings first.")
+    names = [grade.name for grade in study.settings.grades]
+    known = {query: number for number, query, _ in queries_in_order(session, study.id)}
+    pages: dict[str, dict[str, int]] = {}
+    given: dict[str, dict[str, str]] = {}
+    left_out = 0
     for query, page, grade in labels:
-        if not 0 <= grade < n_grades:
+        if query in known and query not in pages:
+            in_order = document_names(session, known[query])
+            pages[query] = {external: number for number, external in in_order.items()}
+        if page not in pages.get(query, ()):
+            left_out += 1
+            continue
+        if not 0 <= grade < len(names):
             raise Invalid(
-                f"{query}, {page}: the grade {grade} is not one of 0 to {n_grades - 1}, the grades "
-                "of this study.",
+                f"{query}, {page}: the grade {grade} is not one of 0 to {len(names) - 1}, the "
+                "grades of this study.",
                 field="file",
             )
-        if found.setdefault(query, {}).setdefault(page, grade) != grade:
+        if given.setdefault(query, {}).setdefault(page, names[grade]) != names[grade]:
             raise Invalid(f"{query}, {page} has two different grades.", field="file")
-    return found
+    if not given:
+        raise Invalid("No judgment is about a query and a page of this study.", field="file")
+    found = {
+        known[query]: (
+            query,
+            {pages[query][page]: grades[page] for page in pages[query] if page in grades},
+        )
+        for query, grades in given.items()
+    }
+    return found, left_out
 
 
 def _judge(session: Session, work: Assignment, grades: Mapping[int, str]) -> None:

@@ -36,6 +36,7 @@ from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.erasing import DOMAIN
+from topkapi.app.services.accounts.users import MACHINE_HOST
 from topkapi.app.services.backups.archive import (
     DAMAGE,
     DamagedTable,
@@ -222,7 +223,10 @@ class _CopyReader:
             if user is None:
                 role = Role(person["role"])
                 role = Role.ASSESSOR if role is Role.ADMIN else role
-                user = User(email=person["email"], name=person["name"], role=role)
+                machine = person.get("machine", person["email"].endswith(f"@{MACHINE_HOST}"))
+                user = User(
+                    email=person["email"], name=person["name"], role=role, machine=bool(machine)
+                )
                 self.session.add(user)
                 self.session.flush()
                 self.new_people += 1

@@ -82,7 +82,7 @@ def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[Mappi
     for table in study_tables.tables_of_study():
         statement = select(table).where(study_tables.rows_of_study(table, study.id))
         yield table.name, _rows(session, statement.order_by(*table.primary_key.columns))
-    users = select(User.id, User.email, User.name, User.role)
+    users = select(User.id, User.email, User.name, User.role, User.machine)
     users = users.where(or_(*(User.id.in_(found) for found in _people(study))))
     yield PEOPLE, _rows(session, users.order_by(User.id))
     yield Content.__tablename__, _contents(session, study_tables.hashes_of_study(session, study.id))

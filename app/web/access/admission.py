@@ -44,7 +44,7 @@ class KnownTokens:
         seen, owner_id = self._seen.get(tokens.hash_token(plain), (float("-inf"), NOBODY))
         if time.monotonic() - seen < KNOWN_SECONDS:
             return owner_id
-        async with self._lane.hold(key=address):
+        async with self._lane.hold(key=("token", address)):
             owner_id = await run_in_threadpool(self._look_up, plain)
         self.note_valid(plain, owner_id)
         return owner_id

@@ -38,11 +38,12 @@ router = APIRouter(include_in_schema=False)
 async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
     """Hold a slot: to hash a password, or only to query the database for the page.
 
-    Devices on which somebody has signed in before do not wait for others at their address.
+    Devices on which somebody has signed in before do not wait for others at their address, and
+    nobody waits for tokens and links that are tried from it.
     """
     limits: TransactionLimits = request.app.state.transaction_limits
     device = request.app.state.devices.device_of(request)
-    key = device.id if device else visitor_of(request).address
+    key = device.id if device else ("sign-in", visitor_of(request).address)
     lane = limits.sign_in if request.method == "POST" else limits.strangers
     async with lane.hold(key=key):
         yield

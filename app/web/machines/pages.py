@@ -140,17 +140,15 @@ def post_grades(
     file: Annotated[UploadFile | str, File()] = "",
 ) -> Response:
     """Import grades that a machine gave elsewhere, all of them or none."""
-    from topkapi.app.services.machines.importing import import_grades, read_sent  # loads NumPy
+    from topkapi.app.services.machines.importing import import_grades, read_grades  # loads NumPy
 
     sessions = request.app.state.sessions
     told: dict[str, Any] = {}
     try:
         if isinstance(file, str) or not file.filename:
             raise Invalid("Choose a file with the grades of the machine.", field="file")
-        labels = read_sent(safe_name(file.filename), file.file.read())
-        with sessions.write.begin() as session:
-            study = required_study(session, slug)
-            found = import_grades(session, study, machine, labels, actor_id=user.id)
+        labels = read_grades(safe_name(file.filename), file.file.read())
+        found = import_grades(sessions, slug, machine, labels, actor_id=user.id)
         told["imported"] = str(found)
     except (Invalid, Conflict) as refusal:
         told["refusal"] = refusal

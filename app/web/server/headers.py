@@ -1,5 +1,7 @@
 """Headers of every response, the renewal of session cookies, and HEAD wherever there is GET."""
 
+from urllib.parse import urlsplit, urlunsplit
+
 from starlette.datastructures import MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -29,6 +31,15 @@ DEFAULTS = {
 _RAW_DEFAULTS = [(name.lower().encode(), value.encode()) for name, value in DEFAULTS.items()]
 
 
+_OTHER_SLASH = 307  # of the router, for an address with a slash too many; ours are 303
+
+
+def _drop_host(headers: MutableHeaders) -> None:
+    """Make the address of a redirect relative: the router takes its host from the request."""
+    target = urlsplit(headers["location"])
+    headers["location"] = urlunsplit(("", "", "/" + target.path.lstrip("/"), target.query, ""))
+
+
 class Headers:
     """Middleware that adds default headers; routes can override them (pages under judgment do)."""
 
@@ -46,6 +57,8 @@ class Headers:
             if message["type"] == "http.response.start":
                 sent = {name for name, _ in message["headers"]}
                 message["headers"] += [each for each in _RAW_DEFAULTS if each[0] not in sent]
+                if message["status"] == _OTHER_SLASH:
+                    _drop_host(MutableHeaders(scope=message))
                 self._renew(scope, message)
             await send(message)
 
