@@ -1,7 +1,6 @@
 """Several people and a ranker in one posterior: exact on small cases, and one person as ever."""
 
 from contextlib import suppress
-from hashlib import sha256
 from math import erf, sqrt
 from random import Random
 
@@ -9,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llvmlite.binding import get_host_cpu_name
 from numpy.typing import NDArray
 
 from topkapi.app.domain.enums import Goal
@@ -29,7 +27,6 @@ from topkapi.app.domain.pairs.simulated_assessors import (
 FloatArray = NDArray[np.float64]
 FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE
 TEAM = (ErrorPrior.of_team(), ErrorPrior.of_team())
-DRAWN = {"emeraldrapids": ("bf7b68866d746152", "2cb8238bac2d0e55", "da1825207c79d010")}
 TOLD = [
     Answered((0, 1), FIRST, 0),
     Answered((1, 2), FIRST, 0),
@@ -111,15 +108,17 @@ def test_two_people_and_a_ranker_are_those_of_weighted_prior_draws(
 
 
 @pytest.mark.parametrize(
-    ("seed", "goal", "ties"),
-    [(1, Goal.ORDER, False), (2, Goal.ORDER, True), (3, Goal.MEMBERS, True)],
+    ("seed", "goal", "ties", "last_asked", "ranking"),
+    [
+        (1, Goal.ORDER, False, [(8, 11), (1, 3), (1, 10)], (17, 11, 8, 14, 10)),
+        (2, Goal.ORDER, True, [(17, 0), (17, 8), (14, 11)], (13, 17, 5, 14, 18)),
+        (3, Goal.MEMBERS, True, [(7, 12), (17, 10), (15, 5)], (11, 17, 7, 16, 8)),
+    ],
 )
-def test_one_person_draws_what_version_2_drew_before_there_were_teams(
-    seed: int, goal: Goal, ties: bool
+def test_one_person_is_asked_what_version_2_asked_before_there_were_teams(
+    seed: int, goal: Goal, ties: bool, last_asked: list[Pair], ranking: tuple[int, ...]
 ) -> None:
-    digests = DRAWN.get(get_host_cpu_name())
-    if digests is None:
-        pytest.skip("recorded for other processors, for which sums are compiled in other orders")
+    """Compare what the draws lead to, which the order of a processor's sums does not change."""
     sorter = RobustSorter(20, 5, seed=seed, span=30, limit=2, goal=goal)
     asked: list[Pair] = []
     for number in range(30):
@@ -130,11 +129,7 @@ def test_one_person_draws_what_version_2_drew_before_there_were_teams(
         sorter.take(Answered(pair, TIE if ties and number % 7 == 3 else FIRST if right else SECOND))
         if number == 20:
             sorter.take(Removed(4))
-    found = sorter.conclude()
-    widths = np.asarray(found.widths).tobytes().hex()
-    quality = found.kappa_ndcg(), found.overlap()
-    drawn = (asked, found.ranking, *quality, found.errors, found.error_rate, widths)
-    assert sha256(repr(drawn).encode()).hexdigest()[:16] == digests[seed - 1]
+    assert (asked[-3:], sorter.conclude().ranking) == (last_asked, ranking)
 
 
 def _played(
