@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
@@ -13,13 +14,15 @@ import psycopg
 import pytest
 from sqlalchemy import make_url, select, text
 
-from bench.faults.run import Plan, run
+from tests.clients import open_clients
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_user
+from tests.judging import judge_to_the_end, make_job
 from tests.live import free_port
-from tests.threads import in_thread
+from topkapi.app.config import Settings
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import User
+from topkapi.app.main import create_app
 
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
 CONFIG = """
@@ -74,12 +77,20 @@ def _wait_until_it_answers(address: str, process: "subprocess.Popen[bytes]") -> 
 
 
 @pytest.mark.server
-def test_judging_goes_on_under_faults(bouncer_url: str, tmp_path: Path) -> None:
-    plan = Plan(8, people=4, queries=1, documents=20, between=0.1)
-    outcome = in_thread(run, bouncer_url, tmp_path, plan)
-    assert outcome.verdict.violations() == {}
-    assert outcome.stuck == []
-    assert outcome.tally.statuses[500] == 0
+def test_people_judge_at_the_same_time(bouncer_url: str, tmp_path: Path) -> None:
+    settings = Settings(
+        database_url=bouncer_url,
+        secret_file=tmp_path / "secret",
+        upload_dir=tmp_path,
+        _env_file=None,
+    )
+    engine = make_engine(bouncer_url)
+    with make_sessions(engine).write.begin() as session:
+        jobs = [make_job(session) for _ in range(4)]
+    engine.dispose()
+    with open_clients(create_app(settings), 4) as clients, ThreadPoolExecutor(4) as pool:
+        states = list(pool.map(judge_to_the_end, clients, jobs))
+    assert [state["state"] for state in states] == ["finished"] * 4
 
 
 @pytest.mark.server
