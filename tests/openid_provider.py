@@ -25,6 +25,7 @@ class OpenIdProvider:
         self.issuer = issuer
         self.email = "nobody@example.org"
         self.claims: dict[str, Any] = {}
+        self.tokens: Any = {}  # replaces parts of the token reply; anything but a dictionary, all
         self.key = self.published = RSAKey.generate_key(2048, {"kid": "one"})
         self._codes: dict[str, dict[str, str]] = {}
 
@@ -38,7 +39,7 @@ class OpenIdProvider:
         sent = urlencode({"code": code, "state": asked["state"]})
         return f"{asked['redirect_uri']}?{sent}"
 
-    def token(self, form: dict[str, str]) -> dict[str, str]:
+    def token(self, form: dict[str, str]) -> Any:
         """Return the tokens for a code, once, to who has the verifier."""
         asked = self._codes.pop(form["code"])
         digest = sha256(form["code_verifier"].encode()).digest()
@@ -51,7 +52,9 @@ class OpenIdProvider:
             **self.claims,
         }
         id_token = jwt.encode({"alg": "RS256", "kid": "one"}, claims, self.key)
-        return {"access_token": "x", "token_type": "Bearer", "id_token": id_token}
+        if not isinstance(self.tokens, dict):
+            return self.tokens
+        return {"access_token": "x", "token_type": "Bearer", "id_token": id_token, **self.tokens}
 
     def metadata(self) -> dict[str, str]:
         """Return where what is."""

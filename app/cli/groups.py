@@ -22,6 +22,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "erase": "Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments.",
         "password": "Set a new password, end every session, revoke tokens.",
         "reset-totp": "Turn one-time codes off for somebody who lost the authenticator app.",
+        "unlink": "Unlink the account at the OpenID provider; the next sign-in there links it "
+        "again.",
         "invite": "Create a one-time link for setting a password, and an account if there is none.",
         "token": "Create an API token. It is shown only once.",
         "data": "Write everything that is stored about a person, as JSON.",

@@ -48,6 +48,7 @@ def register(cli: typer.Typer) -> None:
     group.command("reset-totp", epilog="Example: topkapi users reset-totp maren@oduya.example")(
         reset_totp
     )
+    group.command(epilog="Example: topkapi users unlink ansa@lehto.example")(unlink)
     group.command(
         epilog="Examples: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'; "
         "topkapi users invite --csv people.csv > links.csv"
@@ -121,6 +122,14 @@ def reset_totp(email: Email, as_json: AsJson = False) -> None:
         user = accounts.user_of_email(session, email)
         turn_off(session, user)
     say(as_json, _facts(user), f"{user.email} signs in with the password alone")
+
+
+def unlink(email: Email, as_json: AsJson = False) -> None:
+    """Unlink the account at the OpenID provider; the next sign-in there links it again."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        user = accounts.user_of_email(session, email)
+        accounts.unlink_openid(session, user)
+    say(as_json, _facts(user), f"{user.email} is not linked to an OpenID provider")
 
 
 def invite(

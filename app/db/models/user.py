@@ -14,11 +14,12 @@ class User(Base):
 
     ``keys`` are the person's own keys on the judging page, by action; None: the default keys.
     A ``machine`` is a model that judges; it cannot sign in and is never counted as a person.
+    ``openid`` is issuer and subject of the account at an OpenID provider that may sign in.
     ``totp_salt`` is set if one-time codes are asked for, ``totp_step`` is the last one used.
     """
 
     __tablename__ = "users"
-    __table_args__ = (UniqueConstraint("email"),)
+    __table_args__ = (UniqueConstraint("email"), Index(None, "openid", unique=True))
     id: Mapped[int] = mapped_column(primary_key=True)
     email: Mapped[str] = mapped_column(String(254))
     name: Mapped[str] = mapped_column(String(200))
@@ -28,6 +29,7 @@ class User(Base):
     demo: Mapped[bool] = mapped_column(default=False)
     machine: Mapped[bool] = mapped_column(default=False)
     keys: Mapped[Json | None]
+    openid: Mapped[str | None] = mapped_column(Text)
     totp_salt: Mapped[str | None] = mapped_column(String(64))
     totp_step: Mapped[int | None]
     disabled_at: Mapped[datetime | None]

@@ -47,7 +47,7 @@ def erase_user(
     own = select(ApiToken.id).where(ApiToken.user_id == user.id)
     old, tokens = user.email, {str(number) for number in session.scalars(own)}
     user.email, user.name = f"person-{user.id}@{DOMAIN}", f"Person {user.id}"
-    user.password_hash = user.totp_salt = None
+    user.password_hash = user.totp_salt = user.openid = None
     user.disabled_at = user.disabled_at or now()
     for table in (ApiToken, Invitation, StudyAccess):
         session.execute(delete(table).where(table.user_id == user.id))

@@ -1,9 +1,10 @@
 """Signing in with an account elsewhere: OpenID Connect, authorization code with PKCE.
 
-The provider says who somebody is; accounts are made here, by invitation. A person is found by the
-e-mail address that the provider has verified.
+The provider says who a person is; accounts are created here, by invitation. The first sign-in
+finds the account by the verified e-mail address, and links it to issuer and subject.
 """
 
+import re
 import secrets
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from typing import Any
 import httpx
 
 from topkapi.app.domain.errors import Forbidden, Invalid
+from topkapi.app.services.accounts.users import EMAIL
 from topkapi.extras import LazyModule
 
 httpx_client = LazyModule("authlib.integrations.httpx_client", "oidc", "Authlib")
@@ -21,7 +23,9 @@ jwk = LazyModule("joserfc.jwk", "oidc", "Authlib")
 
 SECONDS = 5.0  # for a reply of the provider
 ALGORITHMS = ("RS256", "RS384", "RS512", "PS256", "ES256", "ES384", "EdDSA")  # of signatures
+MALFORMED = (httpx.HTTPError, KeyError, ValueError, TypeError, AttributeError)  # replies
 _REFUSED = "The sign-in at the other site failed. Try again."
+_SUBJECT = re.compile(r"[ -~]{1,255}")  # printable ASCII, as long as the standard allows
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,14 @@ class PendingSignIn:
     nonce: str
     verifier: str
     next: str
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """A person at a provider: issuer and subject in one string, and their verified address."""
+
+    openid: str
+    email: str
 
 
 @dataclass(frozen=True)
@@ -63,8 +75,10 @@ class Provider:
             )
         return str(address), pending
 
-    def email(self, pending: PendingSignIn, redirect_uri: str, code: str, state: str) -> str:
-        """Exchange the code; return the verified e-mail address, or raise Forbidden."""
+    def identity(
+        self, pending: PendingSignIn, redirect_uri: str, code: str, state: str
+    ) -> Identity:
+        """Exchange the code; return who signed in, or raise Forbidden."""
         if not secrets.compare_digest(state.encode(), pending.state.encode()):
             raise Forbidden(_REFUSED)
         from authlib.common.errors import AuthlibBaseError
@@ -75,11 +89,22 @@ class Provider:
                 endpoint = self._metadata["token_endpoint"]
                 token = client.fetch_token(endpoint, code=code, code_verifier=pending.verifier)
             found = self._claims(token["id_token"], pending.nonce)
-        except (AuthlibBaseError, JoseError, httpx.HTTPError, KeyError, ValueError):
+        except (AuthlibBaseError, JoseError, *MALFORMED):
             raise Forbidden(_REFUSED) from None
-        if not found.get("email_verified") or not isinstance(found.get("email"), str):
+        return self._identity(found)
+
+    def _identity(self, found: dict[str, Any]) -> Identity:
+        """Return the person of some claims; some providers send a boolean as a string."""
+        subject, email, verified = (found.get(n) for n in ("sub", "email", "email_verified"))
+        if not isinstance(subject, str) or not _SUBJECT.fullmatch(subject):
+            raise Forbidden(_REFUSED)
+        if verified is not True and verified != "true":
             raise Forbidden("The other site has not verified your e-mail address.")
-        return str(found["email"])
+        if not isinstance(email, str) or not email.isascii() or not EMAIL.fullmatch(email):
+            raise Forbidden(
+                "Your e-mail address at the other site is not one that Topkapi accepts."
+            )
+        return Identity(f"{self.issuer} {subject}", email.lower())
 
     def _claims(self, id_token: str, nonce: str) -> dict[str, Any]:
         """Return the claims of a token whose signature, issuer, audience and nonce are right."""

@@ -53,7 +53,7 @@ def own_data(session: Session, user: User) -> Iterator[str]:
 
 
 def _account(user: User) -> Record:
-    names = ("id", "email", "name", "role", "keys", "created_at", "disabled_at")
+    names = ("id", "email", "name", "role", "openid", "keys", "created_at", "disabled_at")
     return {name: getattr(user, name) for name in names}
 
 

@@ -1,7 +1,8 @@
 """Signing in: throttled, and as slow for an unknown address as for a known one.
 
 Nothing here waits for a database lock: accounts are only read, and all writes are late writes. Only
-a one-time code is marked as used at once, because another worker must not accept it again.
+a one-time code is marked as used at once, because another worker must not accept it again, and the
+first sign-in at an OpenID provider links the account.
 """
 
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from topkapi.app.db.queries.accounts.accounts import Account
 from topkapi.app.domain.errors import CodeNeeded, Forbidden, Invalid, WrongCredentials
 from topkapi.app.services import audit
 from topkapi.app.services.accounts import passwords
+from topkapi.app.services.accounts.oidc import Identity
 from topkapi.app.services.accounts.throttling import (
     Counted,
     Throttle,
@@ -24,6 +26,7 @@ from topkapi.app.services.accounts.throttling import (
     tries_left_sentence,
 )
 from topkapi.app.services.accounts.totp import Codes, use_step
+from topkapi.app.services.accounts.users import link_openid
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
 DEMO_ELSEWHERE = (
@@ -86,16 +89,23 @@ class Authenticator:
         audit.record_late(self._late, user.id, "user.sign_in", user.email)
         return user
 
-    def sign_in_elsewhere(self, email: str, visitor: Visitor) -> User:
-        """Return the user with an e-mail address that an OpenID provider has verified, or refuse.
+    def sign_in_elsewhere(self, person: Identity, visitor: Visitor) -> User:
+        """Return the user whom an OpenID provider has identified, or refuse.
 
-        The provider asks for passwords and codes, in its own way.
+        The provider asks for passwords and codes, in its own way. The first sign-in links the
+        account, found by its address, to the person; later ones are those of the linked person.
         """
         with self._sessions.read() as session:
-            user = queries.user_by_email(session, email.strip().lower())
-        if user is None:
-            raise Forbidden(f"{email} has no account here. Ask an administrator to invite you.")
+            user = queries.user_by_openid(session, person.openid)
+            user = user or queries.user_by_email(session, person.email)
+        if user is None or user.machine:
+            raise Forbidden(
+                f"{person.email} has no account here. Ask an administrator to invite you."
+            )
         refuse_unusable(user, visitor)
+        if user.openid != person.openid:
+            with self._sessions.write.begin() as session:
+                user = link_openid(session, user, person.openid)
         audit.record_late(self._late, user.id, "user.sign_in", user.email)
         return user
 

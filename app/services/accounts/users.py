@@ -14,12 +14,12 @@ from topkapi.app.db.models import StudyAccess, User
 from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.crowds import is_crowd
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.passwords import hash_password
 
-_EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
+EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
 MACHINE_HOST = "machine.invalid"  # a host that cannot exist: nobody gets mail there
 
 
@@ -122,6 +122,28 @@ def enable_user(session: Session, user: User, *, actor_id: int | None = None) ->
         audit.record(session, actor_id, "user.enable", user.email)
 
 
+def link_openid(session: Session, user: User, openid: str) -> User:
+    """Link an account to its owner at an OpenID provider; refuse if it is linked to another."""
+    user = session.get_one(User, user.id, with_for_update=True, populate_existing=True)
+    if user.openid is None:
+        user.openid = openid
+        audit.record(session, user.id, "user.link", user.email)
+    elif user.openid != openid:
+        raise Forbidden(
+            f"{user.email} is linked to another account at the other site. If it is yours, ask an "
+            f"administrator to run: topkapi users unlink {user.email}"
+        )
+    return user
+
+
+def unlink_openid(session: Session, user: User) -> None:
+    """Forget the account at an OpenID provider; the next sign-in there links another."""
+    if user.openid is not None:
+        user.openid = None
+        end_sessions(user)
+        audit.record(session, None, "user.unlink", user.email)
+
+
 def end_sessions(user: User) -> None:
     """Revoke all browser sessions of a user; API tokens stay valid."""
     user.session_version += 1
@@ -145,7 +167,7 @@ def _keep_an_admin(session: Session, user: User) -> None:
 
 def _checked_email(email: str) -> str:
     email = email.strip().lower()
-    if len(email) > 254 or not _EMAIL.fullmatch(email):
+    if len(email) > 254 or not EMAIL.fullmatch(email):
         raise Invalid(f"{email!r} is not an e-mail address.", field="email")
     return email
 

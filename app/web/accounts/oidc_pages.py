@@ -2,13 +2,12 @@
 
 from dataclasses import astuple
 
-import httpx
 from fastapi import APIRouter, Request
 from itsdangerous import BadData, URLSafeTimedSerializer
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.errors import AppError, Forbidden, NotFound
-from topkapi.app.services.accounts.oidc import PendingSignIn, Provider
+from topkapi.app.services.accounts.oidc import MALFORMED, PendingSignIn, Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.accounts.pages import SIGN_IN_PLACE, show_sign_in
 from topkapi.app.web.accounts.views import SignInForm
@@ -27,7 +26,7 @@ def get_oidc(request: Request, next: str = "/") -> Response:
     provider = _provider(request)
     try:
         address, pending = provider.begin(_callback(request), local_path(next))
-    except (httpx.HTTPError, KeyError, ValueError):
+    except MALFORMED:
         refusal = Forbidden("The other site does not answer. Sign in with your password.")
         return show_sign_in(request, SignInForm(next=next), refusal)
     response = RedirectResponse(address, status_code=303)
@@ -52,8 +51,8 @@ def get_oidc_callback(request: Request, code: str = "", state: str = "") -> Resp
     try:
         pending = _pending(request)
         next = pending.next
-        email = provider.email(pending, _callback(request), code, state)
-        user = authenticator.sign_in_elsewhere(email, visitor_of(request))
+        person = provider.identity(pending, _callback(request), code, state)
+        user = authenticator.sign_in_elsewhere(person, visitor_of(request))
     except AppError as refusal:
         return show_sign_in(request, SignInForm(next=next), refusal)
     cookies: Cookies = request.app.state.cookies

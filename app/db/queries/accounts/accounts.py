@@ -17,6 +17,11 @@ def user_by_email(session: Session, email: str) -> User | None:
     return session.scalars(select(User).where(User.email == email.strip().lower())).one_or_none()
 
 
+def user_by_openid(session: Session, openid: str) -> User | None:
+    """Return the person with this issuer and subject."""
+    return session.scalar(select(User).where(User.openid == openid))
+
+
 def all_users(session: Session) -> Sequence[User]:
     """Return everyone, by name."""
     return session.scalars(select(User).order_by(User.name, User.id)).all()
