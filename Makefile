@@ -1,5 +1,6 @@
-# make run    set up, load the demo when the database is empty, serve http://localhost:8000
-# make test   set up, then every check and every test
+# make run       set up, load the demo when the database is empty, serve http://localhost:8000
+# make test      set up, then the checks and the tests that find nearly everything, in five minutes of processor time
+# make test-all  every check and every test, on both databases, in a browser
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 WORKERS ?= 3
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help setup setup-dev run test explore lint check fix lock audit results docs wheel clean
+.PHONY: help setup setup-test setup-dev run test test-all test-rest explore lint check fix lock audit results docs wheel clean
 
 help:
 	@sed -n 's/^# make/  make/p' Makefile
@@ -20,14 +21,16 @@ $(BIN)/python:
 
 # Stamps: a second run finds them newer than what they were made from, and does nothing.
 $(VENV)/.runtime: requirements.lock pyproject.toml | $(BIN)/python
-	@echo "topkapi: installing libraries into $(VENV), which takes some minutes once"
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	@.ci/install $(VENV) requirements.lock "libraries"
 	@.ci/link-checkout "$(BIN)"
 	@touch $@
 
-$(VENV)/.dev: requirements-dev.lock $(VENV)/.runtime
-	@echo "topkapi: installing the tools for tests into $(VENV)"
-	@$(BIN)/python -m pip install --quiet --require-hashes -r requirements-dev.lock
+$(VENV)/.test: requirements-test.lock $(VENV)/.runtime
+	@.ci/install $(VENV) requirements-test.lock "the tools of make test"
+	@touch $@
+
+$(VENV)/.dev: requirements-dev.lock $(VENV)/.test
+	@.ci/install $(VENV) requirements-dev.lock "the tools of make test-all"
 	@touch $@
 
 static/vendor/htmx.min.js: package.json package-lock.json .ci/fetch-assets | $(BIN)/python
@@ -36,6 +39,10 @@ static/vendor/htmx.min.js: package.json package-lock.json .ci/fetch-assets | $(B
 	@touch $@
 
 setup: $(VENV)/.runtime static/vendor/htmx.min.js
+
+# Without a Chromium, make test skips what a browser shows; make test-all needs one.
+setup-test: setup $(VENV)/.test
+	@.ci/ensure-chromium || true
 
 setup-dev: setup $(VENV)/.dev
 	@.ci/ensure-chromium
@@ -46,41 +53,56 @@ run: setup
 	@echo "topkapi: starting the server"
 	@$(BIN)/topkapi serve
 
-lint: setup $(VENV)/.dev
+lint: setup $(VENV)/.test
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/python .ci/check-tree
 
 check: lint
 	$(BIN)/mypy
 
-# One thread a process for linear algebra: the tests themselves use every core.
+# One thread a process for linear algebra: the tests themselves use every core. Compiled modules are stored,
+# whatever the environment says, because the tests start many processes.
 # mypy, which uses one core for a minute, runs beside the tests; what it found comes last.
-# Compiled modules are stored, whatever the environment says: the tests start many processes. The inner loops
-# of `robust` take ten seconds to compile: once, before every worker and server would do it.
-test: export OPENBLAS_NUM_THREADS := 1
-test: export PYTHONDONTWRITEBYTECODE :=
-test: setup-dev lint
+# The inner loops of `robust` take ten seconds to compile: once, before every worker and server would do it.
+test test-all test-rest explore: export OPENBLAS_NUM_THREADS := 1
+test test-all test-rest explore: export PYTHONDONTWRITEBYTECODE :=
+test-all test-rest: export TOPKAPI_TEST_DEMAND_BROWSER := 1
+PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
+COMPILE := $(BIN)/python -c "from topkapi.app.domain.pairs.robust.sorter import compile_all; compile_all()"
+define CHECKED_TESTS
 	@$(BIN)/mypy >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
-	$(BIN)/python -c "from topkapi.app.domain.pairs.robust.sorter import compile_all; compile_all()"; \
-	$(BIN)/pytest -n $(WORKERS) --dist worksteal || failed=$$?; \
+	$(COMPILE); $(PYTEST) $(1) || failed=$$?; \
 	wait $$types || failed=$$?; \
 	cat $(VENV)/mypy.txt; exit $$failed
+endef
+
+test: export HYPOTHESIS_PROFILE ?= quick
+test: WORKERS := 2
+test: setup-test lint
+	$(call CHECKED_TESTS,-m "not thorough")
+
+test-all: setup-dev lint
+	$(call CHECKED_TESTS,)
+
+# What make test leaves out, and properties with all their examples: .ci/run runs both.
+test-rest: setup-dev
+	@$(COMPILE); $(PYTEST) -m "thorough or hypothesis"
 
 # make explore  the property tests with new random examples, many more of them
-explore: export OPENBLAS_NUM_THREADS := 1
-explore: export PYTHONDONTWRITEBYTECODE :=
 explore: setup-dev
 	HYPOTHESIS_PROFILE=explore $(BIN)/pytest -n $(WORKERS) $$(grep -lr '@given' tests --include='*.py')
 
-fix: $(VENV)/.dev
+fix: $(VENV)/.test
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
 # make lock   after a change of the dependencies in pyproject.toml (needs uv)
 lock:
 	uv pip compile pyproject.toml --extra all --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements.lock
-	uv pip compile pyproject.toml --extra dev -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-dev.lock
+	uv pip compile pyproject.toml --extra test -c requirements.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-test.lock
+	uv pip compile pyproject.toml --extra dev -c requirements-test.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o requirements-dev.lock
 	grep '^hatchling==' requirements-dev.lock | tr -d '\\' | uv pip compile - -c requirements-dev.lock --universal --python-version 3.11 --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links --no-header -q -o .ci/requirements-build.lock
 	npm install --package-lock-only
 

@@ -1,17 +1,20 @@
 """Thirty defects of one line, over all layers: does a test fail for each of them?
 
-    .venv/bin/python -m bench.breaks [--only words]
+    .venv/bin/python -m bench.breaks [--only words] [--with "make test"]
 
 Run it after tests were merged, shortened or removed. Each defect is made in a copy of the checkout,
-in which the tests named beside it run. Prints a line per defect and exits with 1 if one passed
-unseen, or if the line to break is no longer there.
+in which the tests named beside it run, or the command of --with ("{tests}" in it stands for them).
+Prints a line per defect and exits with 1 if one passed unseen, or if the line to break is no longer
+there.
 """
 
 import argparse
 import os
+import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -210,33 +213,44 @@ BREAKS = (
 )
 
 
-def is_caught(defect: Break) -> bool:
-    """Make the defect in a copy of the checkout; return whether one of its tests fails."""
+def is_caught(defect: Break, command: str) -> bool:
+    """Make the defect in a copy of the checkout; return whether the command or a test fails."""
     with TemporaryDirectory() as folder:
         copy = Path(folder, "checkout")
         shutil.copytree(ROOT, copy, symlinks=True, ignore=_LEFT_OUT)
+        (copy / ".venv").symlink_to(ROOT / ".venv")
         path = copy / defect.file
         path.write_text(path.read_text().replace(defect.line, defect.broken))
-        ended = subprocess.run(
-            [sys.executable, "-m", "pytest", "-x", "-q", *defect.tests.split()],
-            cwd=copy,
-            env={**os.environ, "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}"},
-            capture_output=True,
-            check=False,
-        )
-        return ended.returncode == 1  # not 4 or 5: no such tests
+        if command:
+            return _ended(copy, shlex.split(command.format(tests=defect.tests))) != 0
+        tests = [sys.executable, "-m", "pytest", *defect.tests.split()]
+        return _ended(copy, tests) == 1  # not 4 or 5: no such tests
+
+
+def _ended(copy: Path, command: Sequence[str]) -> int:
+    """Run a command in the copy, up to the first failure; return its exit code."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": f"{copy / 'src'}{os.pathsep}{copy}",
+        "PYTEST_ADDOPTS": "-x",
+        "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache"),
+    }
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, check=False)
+    return done.returncode
 
 
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", default="", help="part of the name of the files to break")
-    wanted = parser.parse_args().only
+    parser.add_argument("--with", dest="command", default="", help="command that should fail")
+    options = parser.parse_args()
     unseen = 0
     for number, defect in enumerate(BREAKS, 1):
-        if wanted not in defect.file:
+        if options.only not in defect.file:
             continue
         once = (ROOT / defect.file).read_text().count(defect.line) == 1
-        verdict = "no longer there" if not once else "caught" if is_caught(defect) else "UNSEEN"
+        caught = once and is_caught(defect, options.command)
+        verdict = "caught" if caught else "UNSEEN" if once else "no longer there"
         unseen += verdict != "caught"
         print(f"{number:2} {verdict:8} {defect.file}: {defect.broken.strip()}", flush=True)
     sys.exit(unseen > 0)

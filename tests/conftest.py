@@ -22,10 +22,10 @@ from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.clients import open_client
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
 from tests.live import FORKER, LiveServer, serving
+from tests.sizes import KINDS, POSTGRESQL, QUICK, SQLITE, is_thorough
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
-KINDS = ("sqlite", "postgresql")
 HERE = Path(__file__).parent
 
 settings.register_profile("explore", deadline=None, max_examples=1000)
@@ -35,6 +35,7 @@ settings.register_profile(
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
+settings.register_profile("quick", settings.get_profile("ci"), max_examples=20)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 
 
@@ -43,8 +44,21 @@ def pytest_sessionstart() -> None:
     gc.disable()
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave modules unread that `make test` does not run: they import what it does not install."""
+    quick = config.option.markexpr == QUICK
+    return True if quick and collection_path.is_file() and is_thorough(collection_path) else None
+
+
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by markers
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put tests that wait for servers first: at the end, all workers would wait with them."""
+    """Mark what is thorough, and put tests first that wait for servers.
+
+    At the end, all workers would wait with them.
+    """
+    for item in items:
+        if is_thorough(item.path) or "postgresql_template" in getattr(item, "fixturenames", ()):
+            item.add_marker("thorough")
     items.sort(key=lambda item: item.get_closest_marker("server") is None)
 
 
@@ -108,18 +122,17 @@ def sqlite_url(request: pytest.FixtureRequest) -> Iterator[str]:
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run a test on both kinds of database, or one of pages, commands and services on one.
 
-    Which one depends on its name. Tests of what differs between the databases (statements, locks,
-    restored backups) are marked `both`; EVERY_DATABASE=1 runs every test on both.
+    Which one depends on its name, except that `make test` runs all of them on SQLite. Tests of what
+    differs between the databases (statements, locks, restored backups) are marked `both`.
     """
     if "database_url" not in metafunc.fixturenames:
         return
     node = metafunc.definition
     folders = {"web", "cli", "services"} & set(node.path.relative_to(HERE).parts)
     on_one = folders and not any(node.iter_markers("both"))
-    if on_one and not os.environ.get("EVERY_DATABASE"):
-        kinds: tuple[str, ...] = (KINDS[crc32(node.nodeid.encode()) % 2],)
-    else:
-        kinds = KINDS
+    is_quick = metafunc.config.option.markexpr == QUICK
+    on_postgresql = not is_quick and crc32(node.nodeid.encode()) % 2
+    kinds = ((POSTGRESQL if on_postgresql else SQLITE),) if on_one else KINDS
     metafunc.parametrize("database_url", kinds, indirect=True)
 
 

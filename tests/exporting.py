@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
@@ -26,6 +27,7 @@ from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
 from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.session import AnySession
 from topkapi.app.domain.sessions import SESSIONS
+from topkapi.app.services.results.exports import EXPORTS
 
 START = datetime(2026, 11, 2, 9, 0, tzinfo=UTC)
 Person = Callable[[Question], Answer]
@@ -190,3 +192,8 @@ def judge_in_a_team(session: Session, email: str) -> None:
     session.flush()
     facts = {"position": 0, "order": "ab", "prompt_number": 1, "model": "fake", "form": "letter"}
     session.add(MachineCall(key="k", assignment_id=row.id, **facts))
+
+
+def writable_exports() -> list[str]:
+    """Return the names of all exports that this environment can write."""
+    return [name for name in EXPORTS if find_spec("pyarrow") or not name.endswith(".parquet")]

@@ -150,6 +150,7 @@ def _interrupt(*_: object) -> NoReturn:
     raise TimeoutError
 
 
+@pytest.mark.thorough
 def test_no_pattern_takes_long_on_a_text_of_any_piece() -> None:
     slow = [
         (name, piece)

@@ -32,6 +32,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "bm25.run").write_text("q1 Q0 b 1 2.5 bm25\nq1 Q0 a 2 1.5 bm25\n")
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("files")
 def test_files_are_named_by_strings_or_paths_and_read_once() -> None:
     pairs = topkapi.read_pairs("pairs.tsv")

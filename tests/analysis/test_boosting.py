@@ -78,6 +78,7 @@ def test_weights_too_small_for_exponentials_are_those_of_logarithms() -> None:
         assert abs(weights.sum()) < 1e-9
 
 
+@pytest.mark.thorough
 def test_boosting_goes_on_where_every_preference_is_learned() -> None:
     rng = np.random.default_rng(0)
     features = rng.random((16, 3))

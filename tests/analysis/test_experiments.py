@@ -190,6 +190,7 @@ def test_beta_sweeps_cover_zero_to_one_and_reduce_to_figures(tmp_path: Path) -> 
     assert b"<svg" in first
 
 
+@pytest.mark.thorough
 def test_k_sweeps_end_with_the_full_order(tmp_path: Path) -> None:
     fold_set = synthetic_fold_set(15, 30, seed=2)
     tasks = list(k_tasks(fold_set, ["ranknet", "listmle"], [1, 5, 10, 99]))

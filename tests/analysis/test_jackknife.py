@@ -48,6 +48,7 @@ def test_ends_are_those_of_leaving_out_each_query_by_hand() -> None:
     assert np.isnan(found.low[1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("queries", [12, 30])
 @pytest.mark.parametrize(("figure", "scale"), [(share, "share"), (kappa, "coefficient")])
 def test_intervals_of_a_pair_cover(queries: int, figure: object, scale: Scale) -> None:

@@ -84,6 +84,7 @@ def test_dense_and_sparse_curvatures_agree(
             np.testing.assert_allclose(dense[part], sparse[part], atol=1e-12)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "copies"),
     [

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.datasets import load_svmlight_file
 
 from tests.cases import each_case
 from tests.memory import peak_of
@@ -85,6 +84,7 @@ def test_a_file_read_in_blocks_is_the_text_read_at_once(
     np.testing.assert_array_equal(single.features, whole.features.astype(np.float32))
 
 
+@pytest.mark.thorough
 def test_memory_is_that_of_the_features_and_a_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,8 +164,11 @@ def test_folds_refuse_leaks_and_missing_parts(tmp_path: Path) -> None:
 
 
 @needs_data
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["MQ2008/Fold1/vali.txt.gz", "OHSUMED/Fold2/test.txt.gz"])
 def test_real_files_equal_scikit_learn(name: str) -> None:
+    from sklearn.datasets import load_svmlight_file
+
     raw = gzip.decompress((SHARED / name).read_bytes())
     features, labels, queries = load_svmlight_file(io.BytesIO(raw), query_id=True)
     data = read_letor(SHARED / name)

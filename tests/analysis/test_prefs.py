@@ -82,6 +82,7 @@ def brute(levels: list[PreferenceLevel], scores: dict[str, float]) -> Iterator[t
             yield "prefs_num_prefs_poss", len(votes)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(cases())
 def test_measures_equal_their_definitions(case: tuple[list[PreferenceLevel], Run]) -> None:

@@ -25,13 +25,16 @@ from topkapi.analysis.models.optimise.newton import newton
 from topkapi.analysis.models.rankcosine import cosine_loss
 from topkapi.analysis.typing import FloatArray
 
+EXTRA = ("lightgbm", "xgboost")  # of extras that `make test` does not install
 QUICK: dict[str, dict[str, Any]] = {
     "lightgbm": {"trees": 10, "leaves": 4},
     "xgboost": {"trees": 10, "depth": 2},
     "rankboost": {"rounds": 30},
     "focused-boost": {"rounds": 30},
 }
-NAMES = list(MODELS)
+NAMES = [
+    pytest.param(name, marks=pytest.mark.thorough) if name in EXTRA else name for name in MODELS
+]
 
 
 def learnable(seed: int = 0, n_queries: int = 40, noise: float = 0.1) -> RankingData:
@@ -57,6 +60,7 @@ def test_every_model_learns_grades_and_short_topk_lists(name: str) -> None:
         assert evaluate(test, scores, ["ndcg@10"])["ndcg@10"] > floor + 0.1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_the_same_seed_gives_the_same_model_and_json_keeps_every_digit(
     name: str, tmp_path: Path
@@ -72,6 +76,7 @@ def test_the_same_seed_gives_the_same_model_and_json_keeps_every_digit(
     np.testing.assert_array_equal(loaded.predict(data), first.predict(data))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_float32_features_give_nearly_the_same_scores(name: str) -> None:
     data = learnable(4, 15)
@@ -111,6 +116,7 @@ def test_one_label_only_is_refused_or_gives_finite_scores(name: str) -> None:
         assert np.isfinite(scores).all()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_a_constant_feature_does_no_harm(name: str) -> None:
     data = learnable(7, 15)
@@ -203,6 +209,7 @@ def surrogate(name: str, scores: FloatArray, order: tuple[int, ...], k: int) -> 
     return cosine_loss(scores, data.features, labels, data.offsets)[0]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["listmle", "listnet", "cosine"])
 @pytest.mark.parametrize("k", [1, 2, 3])
 def test_topk_losses_are_topk_subgroup_order_sensitive(name: str, k: int) -> None:

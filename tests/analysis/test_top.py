@@ -74,6 +74,7 @@ def check_against_all(data: RankingData, scores: FloatArray, n: int, loss: TopLo
     return checked
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("loss", ["ndcg", "precision"])
 def test_violations_are_those_of_all_rankings(loss: TopLoss) -> None:
     """Check several queries in a block, with ties, lists shorter and longer than n."""
@@ -299,6 +300,7 @@ def graded(seed: int, n_queries: int = 25) -> RankingData:
     return RankingData(features, labels, np.arange(0, n_queries * 12 + 1, 12))
 
 
+@pytest.mark.thorough
 def test_toprank_weighs_votes_by_validation_and_keeps_the_base_behind_t() -> None:
     train, validation = graded(0), graded(1)
     model = TopRank(candidates=4).fit(train, validation)

@@ -50,7 +50,12 @@ def postgresql_site(request: pytest.FixtureRequest) -> Iterator[Site]:
         yield _site(request, "postgresql", stack)
 
 
-@pytest.fixture(params=["site", "postgresql_site"], ids=["sqlite", "postgresql"])
+@pytest.fixture(
+    params=[
+        pytest.param("site", id="sqlite"),
+        pytest.param("postgresql_site", id="postgresql", marks=pytest.mark.thorough),
+    ]
+)
 def any_site(request: pytest.FixtureRequest) -> Site:
     """Return the server on each database in turn, for the few stories that walk the whole way."""
     return cast(Site, request.getfixturevalue(request.param))

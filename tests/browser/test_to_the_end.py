@@ -52,6 +52,7 @@ WAYS: dict[str, tuple[Act, dict[str, Any]]] = {
     "keys, zoom of 200 %": (by_key, window(720, 450, device_scale_factor=2)),
     "keys, high contrast": (by_key, window(1440, 900, forced_colors="active")),
 }
+FIRST, *OTHERS = WAYS
 
 
 def assigned_with(site: Site, tool: Tool) -> AssignedWork:
@@ -61,7 +62,9 @@ def assigned_with(site: Site, tool: Tool) -> AssignedWork:
 
 
 @pytest.mark.parametrize("tool", Tool)
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize(
+    "way", [FIRST, *(pytest.param(way, marks=pytest.mark.thorough) for way in OTHERS)]
+)
 def test_a_query_is_judged_to_its_end(site: Site, browser: Browser, tool: Tool, way: str) -> None:
     act, kind = WAYS[way]
     context = browser.new_context(**kind)

@@ -19,6 +19,7 @@ def niceness(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return asked
 
 
+@pytest.mark.thorough
 def test_there_and_back(
     database_url: str,
     sessions: Sessions,

@@ -192,6 +192,7 @@ def test_an_unforeseen_error_is_one_line_too(run: Runner, monkeypatch: pytest.Mo
     assert "unexpected RuntimeError: two lines" in run.refused("users", "list")
 
 
+@pytest.mark.thorough
 def test_the_database_is_migrated_and_checked(
     run: Runner, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

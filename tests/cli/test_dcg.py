@@ -35,6 +35,7 @@ def write_lists(path: Path, n: int = 80) -> None:
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
+@pytest.mark.thorough
 def test_learn_writes_gains_and_says_how_good_they_are(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -53,6 +53,7 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, 
     return run_command(capsys, [*arguments])
 
 
+@pytest.mark.thorough
 def test_a_study_and_its_exports_teach_the_same(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -83,6 +84,7 @@ def test_a_study_and_its_exports_teach_the_same(
     assert of_files["discounts"] == pytest.approx(of_study["discounts"], abs=1e-6)
 
 
+@pytest.mark.thorough
 def test_only_positions_that_were_shown_count(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,6 +94,7 @@ def test_only_positions_that_were_shown_count(
     assert len(json.loads(output)["discounts"]) == 5
 
 
+@pytest.mark.thorough
 def test_refusals_say_what_is_missing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert folder.exists()
     for arguments, reason in (

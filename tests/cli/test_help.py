@@ -76,6 +76,7 @@ def test_the_outline_of_a_group_equals_the_group(group: str) -> None:
     assert list(real) == list(GROUPS[group])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("group", ["", *COMMANDS])
 def test_help_imports_no_heavy_module(group: str) -> None:
     words = [group] if group else []

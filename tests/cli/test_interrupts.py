@@ -7,6 +7,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 LOADING = """
 import importlib, os, signal, topkapi.app.cli as cli
 cli.import_module = lambda name: os.kill(os.getpid(), signal.SIGINT)
@@ -49,6 +51,7 @@ def test_while_modules_load_nothing_is_printed() -> None:
     assert (process.returncode, out, err) == (-signal.SIGINT, "", "")
 
 
+@pytest.mark.thorough
 def test_a_simulation_does_not_finish_its_chunks() -> None:
     process = started(SIMULATING)
     wait_for_workers(process)

@@ -20,6 +20,7 @@ COMMAND = (sys.executable, "-c", "from topkapi.app.cli import main; main()", "ju
 pytestmark = pytest.mark.both
 
 
+@pytest.mark.thorough
 def test_a_killed_run_is_continued_by_the_same_command(
     sessions: Sessions, database_url: str, tmp_path: Path
 ) -> None:

@@ -25,6 +25,7 @@ def run(*arguments: str) -> int:
     return code
 
 
+@pytest.mark.thorough
 def test_files_become_a_folder_with_a_page(
     files: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -70,6 +70,7 @@ def test_bradley_terry_errors_spare_what_lies_far_apart(
     assert near["kappa_ndcg_mean"] > simulated(capsys, *arguments)["kappa_ndcg_mean"] + 0.02
 
 
+@pytest.mark.thorough
 def test_the_frontier_is_drawn_and_tabled(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -178,6 +179,7 @@ def test_every_error_model_is_simulated(capsys: pytest.CaptureFixture[str], mode
     assert 0.5 < found["overlap_mean"] <= 1
 
 
+@pytest.mark.thorough
 def test_a_team_of_people_a_ranker_and_finished_queries_are_simulated(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

@@ -87,6 +87,7 @@ def test_a_path_that_is_not_there_is_named(topkapi: Topkapi) -> None:
     assert (code, err) == (1, "topkapi: There is no file or folder nowhere.zip.\n")
 
 
+@pytest.mark.thorough
 def test_the_demo_loads_into_an_empty_database_only(topkapi: Topkapi) -> None:
     code, out, _ = topkapi("demo", "--if-empty")
     assert code == 0

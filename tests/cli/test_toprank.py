@@ -44,6 +44,7 @@ def test_models_are_compared_under_learned_gains(
     assert found[0]["MAP"] == found[1]["MAP"]
 
 
+@pytest.mark.thorough
 def test_the_three_comparisons_have_a_row_for_every_model(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -1,6 +1,7 @@
 from datetime import datetime
 from pathlib import Path
 
+import pytest
 from sqlalchemy import func, inspect, select
 
 from tests.databases import PostgresqlTemplate
@@ -148,6 +149,7 @@ def test_researchers_keep_the_studies_there_are(empty_database_url: str) -> None
     engine.dispose()
 
 
+@pytest.mark.thorough
 def test_work_that_asks_nothing_is_finished_by_the_upgrade(empty_database_url: str) -> None:
     url = empty_database_url
     migrations.upgrade(url)
@@ -168,6 +170,7 @@ def test_work_that_asks_nothing_is_finished_by_the_upgrade(empty_database_url: s
     engine.dispose()
 
 
+@pytest.mark.thorough
 def test_compared_lists_are_lost_as_a_whole_by_a_downgrade(empty_database_url: str) -> None:
     url = empty_database_url
     migrations.upgrade(url)

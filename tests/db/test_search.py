@@ -119,6 +119,7 @@ def test_a_page_of_any_size_is_stored(session: Session, study: Study) -> None:
     assert found(session, study, words[0]) == ["many"]
 
 
+@pytest.mark.thorough
 def test_documents_stored_before_the_upgrade_are_found(empty_database_url: str) -> None:
     url = empty_database_url
     migrations.upgrade(url)

@@ -18,6 +18,7 @@ from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true
 UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(
     n=st.sampled_from([2, 5, 16]),
@@ -91,6 +92,7 @@ def _judge(session: PairSession, assessor: SimulatedAssessor) -> list[Entry[Judg
     return log
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("error", [0.0, 0.1])
 @pytest.mark.parametrize("sorter", ["heap", "insertion"])
 def test_nine_in_ten_sessions_end_within_the_range(sorter: str, error: float) -> None:

@@ -3,6 +3,7 @@
 from math import log
 from random import Random
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -42,6 +43,7 @@ def test_without_answers_nothing_is_known() -> None:
     assert reliability_of([]) is None
 
 
+@pytest.mark.thorough
 def test_who_answers_at_random_is_found_and_nobody_else() -> None:
     """Answer by the numbers of the pages in a team of four, but the last one by a coin."""
     plan = Plan(tuple(range(30)), 5, "robust", seed="team", budget=200, together=True)

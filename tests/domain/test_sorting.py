@@ -102,6 +102,7 @@ def test_bounds_worked_by_hand() -> None:
     assert [tournament_bound(n, 1) for n in (0, 1, 2, 8)] == [0, 0, 1, 7]
 
 
+@pytest.mark.thorough
 @each_case("name", EXACT_SORTERS)
 def test_the_bound_of_three_items_is_reached(name: str) -> None:
     """Try all sequences of answers: the bound must be reached, or nearly."""

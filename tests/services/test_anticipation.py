@@ -67,6 +67,7 @@ def test_what_was_computed_before_is_not_computed_again(
         assert after == work.look(LiveSessions())
 
 
+@pytest.mark.thorough
 @settings(max_examples=15)
 @given(entries=st.lists(st.tuples(st.sampled_from(GIVEN), st.sampled_from(GIVEN)), max_size=6))
 def test_a_submission_leads_to_the_same_state_whatever_was_expected(

@@ -102,6 +102,7 @@ def test_another_compression_is_refused(backup: Path, other: Engine) -> None:
         read_backup(other, HEAD, backup)
 
 
+@pytest.mark.thorough
 def test_damaged_bytes_never_pass_unseen(backup: Path, sqlite_url: str, tmp_path: Path) -> None:
     """Flip one byte anywhere: it is refused with a message, or it made no difference."""
     whole, draws = backup.read_bytes(), random.Random(5)

@@ -14,6 +14,7 @@ from sqlalchemy import Engine, select
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_user
 from tests.judging import make_job
+from tests.sizes import KINDS
 from topkapi.app.db import migrations
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import make_engine, make_sessions
@@ -40,7 +41,7 @@ def everything(engine: Engine) -> dict[str, list[tuple[Any, ...]]]:
         }
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
+@pytest.fixture(params=KINDS)
 def other(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Engine]:
     """Yield a second fresh database, of each kind."""
     if request.param == "sqlite":

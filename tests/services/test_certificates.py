@@ -48,6 +48,7 @@ def issued(sessions: Sessions, machine: str, **options: float) -> Certificate:
         return Certificates(session, SLUG).issue(machine, Tool.PAIRS, **options)
 
 
+@pytest.mark.thorough
 def test_a_certificate_is_bound_to_what_was_tested(
     sessions: Sessions,
     app: FastAPI,
@@ -97,6 +98,7 @@ def test_a_certificate_is_bound_to_what_was_tested(
     assert issued(sessions, "first") == found, "other machines are no part of it"
 
 
+@pytest.mark.thorough
 def test_what_cannot_be_compared_gets_no_certificate(sessions: Sessions) -> None:
     judged_by_people(sessions, queries=2)
     with pytest.raises(Invalid, match="there is: none yet"):

@@ -230,6 +230,7 @@ def spoilt(path: Path, member: str, change: Any) -> Path:
     return target
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("member", "change", "says"),
     [

@@ -19,6 +19,7 @@ from topkapi.app.services.demo import Demo, is_empty, load_demo, sign_ins
 AT = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
 
+@pytest.mark.thorough
 def test_the_demo_is_loaded_once_the_same_every_time_and_only_for_this_machine(
     sessions: Sessions,
 ) -> None:
@@ -37,6 +38,7 @@ def test_the_demo_is_loaded_once_the_same_every_time_and_only_for_this_machine(
     _works_on_this_machine_only(sessions, found[0].email)
 
 
+@pytest.mark.thorough
 def test_the_demo_is_the_same_where_there_are_accounts_and_studies(sessions: Sessions) -> None:
     with sessions.write() as session:
         make_user(session, role=Role.ADMIN)

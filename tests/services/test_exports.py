@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sklearn.datasets import load_svmlight_file
 from sqlalchemy import Engine, select
 
 from tests.exporting import (
@@ -18,6 +17,7 @@ from tests.exporting import (
     judge_in_a_team,
     make_grades,
     make_judged_study,
+    writable_exports,
 )
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import compare_lists
@@ -47,7 +47,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Candidate, Document, JudgmentRow, Query
 from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.domain.grades.session import DEFAULT_GRADES
-from topkapi.app.services.results.exports import EXPORTS, ExportOptions, export_session, open_export
+from topkapi.app.services.results.exports import ExportOptions, export_session, open_export
 from topkapi.app.services.results.reports import ReportCache
 
 pytestmark = pytest.mark.both
@@ -261,7 +261,10 @@ def test_unfinished_queries_have_no_labels(files: Files) -> None:
     assert files(read_qrels, "qrels", assessor=CHIDI) == []
 
 
+@pytest.mark.thorough
 def test_tools_of_others_read_the_labels(files: Files) -> None:
+    from sklearn.datasets import load_svmlight_file
+
     ir_measures = reference_library("ir_measures")
     path = files.path("qrels", assessor=ANSA)
     qrels = list(ir_measures.read_trec_qrels(str(path)))
@@ -331,6 +334,7 @@ def test_the_report_reads_the_pairs(files: Files) -> None:
     assert set(study.queries) == {"q0", "q1"}
 
 
+@pytest.mark.thorough
 def test_the_report_reads_lists_logs_and_grades_as_the_study_tells_them(
     files: Files, judged: Sessions, tmp_path: Path
 ) -> None:
@@ -354,7 +358,10 @@ def test_the_report_reads_lists_logs_and_grades_as_the_study_tells_them(
         read_report_source([files.path("pairs.tsv"), files.path("judgments.jsonl")])
 
 
+@pytest.mark.thorough
 def test_named_features_are_numbered_and_explained(judged: Sessions, tmp_path: Path) -> None:
+    from sklearn.datasets import load_svmlight_file
+
     with judged.write.begin() as session:
         study = make_study(session, slug="named", documents=4)
         add_features(session, study, named=True)
@@ -385,7 +392,7 @@ def test_the_last_round_of_a_query_counts(judged: Sessions, tmp_path: Path) -> N
 def test_pseudonyms_are_stable_and_give_nobody_away(judged: Sessions, tmp_path: Path) -> None:
     files = Files(judged, tmp_path)
     options: dict[str, Any] = {"pseudonyms": True}
-    for name in EXPORTS:
+    for name in writable_exports():
         assert b"@tulips.example" not in exported(judged, name, **options)
     before = files(read_topk, "topk.jsonl", pseudonyms=True)
     assert [each.assessor for each in before[:2]] == ["assessor-01", "assessor-02"]
@@ -403,7 +410,7 @@ def test_pseudonyms_are_stable_and_give_nobody_away(judged: Sessions, tmp_path: 
 
 
 def test_the_same_study_gives_the_same_bytes(judged: Sessions) -> None:
-    for name in EXPORTS:
+    for name in writable_exports():
         assert exported(judged, name) == exported(judged, name)
 
 
@@ -467,7 +474,7 @@ def test_an_export_that_is_given_up_leaves_nothing_open(
     with judged.write.begin() as session:
         compare_lists(session, "tulips", "ansa@tulips.example")
         judge_in_a_team(session, "ansa@tulips.example")
-    for name in EXPORTS:
+    for name in writable_exports():
         with export_session(judged) as session:
             assert next(open_export(session, "tulips", name).chunks)
     assert engine.pool.checkedout() == 0  # type: ignore[attr-defined]

@@ -121,6 +121,7 @@ def test_a_comparison_that_cannot_be_made_says_what_is_missing(
     assert words in job.message
 
 
+@pytest.mark.thorough
 def test_a_stored_result_is_the_report(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         make_judged_study(session)
@@ -148,6 +149,7 @@ def test_a_stored_result_is_the_report(sessions: Sessions) -> None:
         assert "assessor-0" not in to_json(named)
 
 
+@pytest.mark.thorough
 def test_stored_confidence_gives_the_same_report_as_computing_it(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         make_judged_study(session)

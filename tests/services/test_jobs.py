@@ -288,6 +288,7 @@ def wait_for_ever(database_url: str, began: Path) -> None:
     Worker(sessions, {KIND: hang}, lease=timedelta(seconds=1)).run()
 
 
+@pytest.mark.thorough
 def test_a_job_killed_with_its_worker_is_finished_by_another(
     database_url: str, sessions: Sessions, tmp_path: Path
 ) -> None:

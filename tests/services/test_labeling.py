@@ -211,6 +211,7 @@ class Labeling(RuleBasedStateMachine):
             )
 
 
+@pytest.mark.thorough
 def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
     class OnThisDatabase(Labeling):
         pass

@@ -105,6 +105,7 @@ def test_any_finished_list_is_exported_beside_the_most_probable_one(
     assert {each.assessor for each in read_confidence(again)} == {"assessor-01", "assessor-02"}
 
 
+@pytest.mark.thorough
 def test_the_report_says_how_sure_lists_are_if_it_is_asked(judged: Sessions) -> None:
     with export_session(judged) as session:
         reports = ReportCache()

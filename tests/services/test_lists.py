@@ -257,6 +257,7 @@ def test_grades_are_those_of_people_and_else_those_that_came_with_the_study(
     assert as_preferences(answers, found, 5).ungraded == 0
 
 
+@pytest.mark.thorough
 def test_a_grown_model_asks_what_it_is_least_sure_of(session: Session) -> None:
     study = make_ranked_study(
         session, systems=8, queries=2, documents=12, lists_pairs="active", lists_size=28

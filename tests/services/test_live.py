@@ -57,6 +57,7 @@ def live_session(
     return live
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "made",
     [

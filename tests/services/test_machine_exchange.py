@@ -49,6 +49,7 @@ def grades_in(path: Path) -> list[Label]:
     return list(read_grades(path.name, path.read_bytes()))
 
 
+@pytest.mark.thorough
 def test_calls_are_exported_with_reply_tokens_time_and_version_and_without_the_key(
     sessions: Sessions, tmp_path: Path
 ) -> None:

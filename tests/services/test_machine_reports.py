@@ -88,6 +88,7 @@ def effects_of(
     return effects, render_body(report)
 
 
+@pytest.mark.thorough
 def test_a_model_that_prefers_the_left_is_shown_within_100_answers(sessions: Sessions) -> None:
     _CHANCE.seed(1)
     effects, page = effects_of(sessions, prefers_left, orders="one")
@@ -98,6 +99,7 @@ def test_a_model_that_prefers_the_left_is_shown_within_100_answers(sessions: Ses
     assert "prefers the left" in page
 
 
+@pytest.mark.thorough
 def test_asking_in_both_orders_removes_the_preference_for_the_left(sessions: Sessions) -> None:
     _CHANCE.seed(1)
     effects, page = effects_of(sessions, prefers_left, orders="both")
@@ -106,6 +108,7 @@ def test_asking_in_both_orders_removes_the_preference_for_the_left(sessions: Ses
     assert "prefers the left" not in page
 
 
+@pytest.mark.thorough
 def test_a_model_that_prefers_the_longer_page_is_shown_within_100_answers(
     sessions: Sessions,
 ) -> None:
@@ -152,6 +155,7 @@ def by_number(question: Question) -> Answer:
     return Answer.LEFT if question.left > question.right else Answer.RIGHT
 
 
+@pytest.mark.thorough
 def test_machines_are_compared_with_people_and_never_counted_as_people(sessions: Sessions) -> None:
     study_of_lengths(sessions, queries=12)
     with sessions.write.begin() as session:

@@ -169,6 +169,7 @@ def test_an_unreadable_reply_is_no_answer(sessions: Sessions, text: str) -> None
         assert problems == {"the reply could not be read"}
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("told", [None, "many", -5, 10**40, float("inf")])
 def test_a_strange_number_of_tokens_ends_no_run(sessions: Sessions, told: object) -> None:
     slug = study_of(sessions)
@@ -216,6 +217,7 @@ def test_a_cap_stops_a_run_and_a_higher_one_continues_it(sessions: Sessions) -> 
         assert unfinished(session) == []
 
 
+@pytest.mark.thorough
 def test_a_run_that_loses_its_worker_is_continued_and_pays_only_for_what_was_in_transit(
     sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -246,6 +248,7 @@ def left_biased(prompt: str) -> str:
     return "A" if "alphabet" in prompt or "Page A:" in prompt else honest(prompt)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("terms", "answers"),
     [
@@ -264,6 +267,7 @@ def test_a_model_that_prefers_a_side_contradicts_itself_in_both_orders(
         assert {answer for _, answer in logged(session)} == answers
 
 
+@pytest.mark.thorough
 def test_prompts_are_of_the_study_and_every_version_is_kept(sessions: Sessions) -> None:
     slug = study_of(sessions)
     own = "Q: {query}\nPage A:\n<<<\n{left}\n>>>\n\nPage B:\n<<<\n{right}\n>>>\n{reply}"

@@ -206,6 +206,7 @@ class Claims:
         return [float(each) for each in self.take(words).groups()]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("make", [busy_study, demo_study])
 def test_every_number_is_that_of_the_exports(
     session: Session, make: Callable[[Session], str], tmp_path: Path

@@ -51,6 +51,7 @@ def look_of(session: PairSession) -> tuple[Any, ...]:
     )
 
 
+@pytest.mark.thorough
 @given(
     before=CHOICES,
     after=CHOICES,

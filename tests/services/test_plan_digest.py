@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
@@ -20,6 +21,7 @@ values = st.recursive(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=25)
 @given(plans=st.lists(st.dictionaries(texts, values, max_size=4), min_size=1, max_size=5))
 def test_the_digest_survives_the_database(session: Session, plans: list[dict[str, Any]]) -> None:

@@ -36,6 +36,7 @@ def test_hours_are_shared_and_questions_are_those_of_all_lists(
     assert low <= 0.9 <= high <= 1.0
 
 
+@pytest.mark.thorough
 def test_the_interval_contains_the_mean_of_nineteen_studies_in_twenty() -> None:
     work = PlannedWork(queries=30, lists=1, people=1, seconds=10)
     planned = effort(summarise(HEAP, processes=1), work, HEAP.runs)
@@ -48,6 +49,7 @@ def test_the_interval_contains_the_mean_of_nineteen_studies_in_twenty() -> None:
     assert inside == pytest.approx(0.95, abs=0.045)  # three standard errors of 200 studies
 
 
+@pytest.mark.thorough
 def test_a_sampled_sorter_is_tried_with_several_budgets_and_the_goal_takes_the_first() -> None:
     base = replace(
         HEAP,

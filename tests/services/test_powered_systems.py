@@ -64,6 +64,7 @@ def powered(session: Session, people_queries: int | None = OF_PEOPLE) -> tuple[P
     return report.powered
 
 
+@pytest.mark.thorough
 def test_scores_of_few_queries_of_people_and_many_of_a_machine(
     sessions: Sessions, app: FastAPI, client: Client
 ) -> None:
@@ -94,6 +95,7 @@ def test_scores_of_few_queries_of_people_and_many_of_a_machine(
     assert "People and machine" in page
 
 
+@pytest.mark.thorough
 def test_the_interval_is_refused_where_people_s_queries_were_not_drawn(sessions: Sessions) -> None:
     judged_study(sessions)
     with sessions.write() as session:
@@ -104,6 +106,7 @@ def test_the_interval_is_refused_where_people_s_queries_were_not_drawn(sessions:
         session.rollback()
 
 
+@pytest.mark.thorough
 def test_ranks_of_systems_from_few_comparisons_of_people_and_many_of_a_machine(
     sessions: Sessions,
 ) -> None:

@@ -158,6 +158,7 @@ class RobustLabeling(Labeling):
         super().begin(k=k, sorter=sorter, check_share=check_share)
 
 
+@pytest.mark.thorough
 def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
     class OnThisDatabase(RobustLabeling):
         pass

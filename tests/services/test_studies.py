@@ -170,5 +170,5 @@ def test_a_copy_holds_every_row_and_every_page(session: Session, tmp_path: Path)
     assert [row["external_id"] for row in lines["queries"]] == ["q0", "q1"]
     assert [row["answer"] for row in lines["judgments"]] == ["left"]
     assert len(lines["contents"]) == 6
-    assert set(lines["people"][0]) == {"id", "email", "name", "role"}
+    assert set(lines["people"][0]) == {"id", "email", "name", "role", "machine"}
     assert copy.judgments == 1

@@ -200,6 +200,7 @@ def by_first_page(state: AskingLists) -> str:
     return "same" if left == right else "left" if left < right else "right"
 
 
+@pytest.mark.thorough
 def test_lists_of_the_study_are_systems_and_make_a_leaderboard(sessions: Sessions) -> None:
     cache = SystemReports()
     with sessions.write.begin() as session:
@@ -220,6 +221,7 @@ def test_lists_of_the_study_are_systems_and_make_a_leaderboard(sessions: Session
     assert sum(wins) + sum(row.same for row in board.rows) // 2 == 36
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("judged")
 def test_systems_on_the_command_line(
     database_url: str,

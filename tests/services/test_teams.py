@@ -419,6 +419,7 @@ class Teamwork(RuleBasedStateMachine):
             assert shown.state.result == expected
 
 
+@pytest.mark.thorough
 def test_a_team_keeps_its_promises_whatever_happens(sessions: Sessions) -> None:
     class OnThisDatabase(Teamwork):
         pass
@@ -450,6 +451,7 @@ def test_entries_of_a_team_are_numbered_in_their_order(sessions: Sessions) -> No
     ]
 
 
+@pytest.mark.thorough
 def test_members_start_from_what_the_study_has_learned(sessions: Sessions) -> None:
     one, other = make_team(sessions, 2)
     while not one.look().finished:

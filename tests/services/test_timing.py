@@ -192,6 +192,7 @@ def test_ten_first_answers_are_not_paid_ten_times(session: Session) -> None:
     assert 20_000 <= sum(time.active_ms for time in times) <= 21_000 + START_SLACK_MS
 
 
+@pytest.mark.thorough
 @given(
     st.lists(
         st.tuples(st.integers(0, 3), st.sampled_from(["start", "heartbeat", "answer"])),

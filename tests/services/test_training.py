@@ -9,6 +9,7 @@ import pytest
 from sqlalchemy import Engine, select
 from sqlalchemy.orm import Session
 
+from tests.exporting import writable_exports
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_backups import everything, other  # noqa: F401 (a fixture)
 from tests.services.test_studies import judged
@@ -38,7 +39,7 @@ from topkapi.app.services.backups import read_backup, write_backup
 from topkapi.app.services.importing import StudyRefused, Unchanged, import_study, open_source
 from topkapi.app.services.judging.labeling import assignment_state
 from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.results.exports import EXPORTS, StudySource, open_export
+from topkapi.app.services.results.exports import StudySource, open_export
 from topkapi.app.services.results.reports.forms import as_json
 from topkapi.app.services.results.reports.service import make_report
 from topkapi.app.services.studies import full_copy, lifecycle
@@ -252,7 +253,7 @@ def results_of(session: Session, slug: str) -> dict[str, bytes]:
     """Return every export and the report; this study has no features for letor."""
     found = {
         name: b"".join(open_export(session, slug, name).chunks)
-        for name in EXPORTS
+        for name in writable_exports()
         if name != "letor"
     }
     return {**found, "report": as_json(make_report(StudySource(session, slug))).encode()}

@@ -350,6 +350,7 @@ def test_every_route_lets_in_whom_the_table_names(
     assert wrong == []
 
 
+@pytest.mark.thorough
 def test_a_study_is_there_only_for_those_who_were_given_it(
     app: FastAPI, client: httpx.Client, people: People, studies: dict[str, Study]
 ) -> None:

@@ -14,6 +14,7 @@ from topkapi.app.web.access.deps import CurrentUser, SessionDep
 pytestmark = pytest.mark.both
 
 
+@pytest.mark.thorough
 def test_many_writes_at_once_all_count_and_none_fails(
     app: FastAPI, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:

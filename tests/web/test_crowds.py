@@ -234,6 +234,7 @@ def test_a_limit_of_people_and_the_work_that_is_left_are_limits(
     assert len(set(slots)) == 4
 
 
+@pytest.mark.thorough
 def test_one_address_makes_few_accounts_at_a_time(app: FastAPI, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         study = make_study(session, queries=1, documents=2)
@@ -465,6 +466,7 @@ def fail(client: httpx.Client) -> str:
     return client.get("/training/tulips").text
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("end", ["SCREEN-7", "https://pay.example/out", ""])
 def test_a_failed_qualification_ends_the_part_and_frees_the_place(
     app: FastAPI, client: httpx.Client, sessions: Sessions, end: str

@@ -70,6 +70,7 @@ async def is_released(app: FastAPI) -> bool:
     return False
 
 
+@pytest.mark.thorough
 def test_a_body_that_never_comes_holds_no_slot_on_any_route(
     app: FastAPI, admin: tuple[User, str]
 ) -> None:

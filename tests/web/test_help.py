@@ -33,6 +33,7 @@ def test_the_header_leads_to_the_help(
     assert "How-to guides" in client.get("/help/").text
 
 
+@pytest.mark.thorough
 def test_links_and_pictures_of_the_help_lead_somewhere(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:

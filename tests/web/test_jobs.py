@@ -128,6 +128,7 @@ def test_a_job_can_be_stopped(researcher: httpx.Client, sessions: Sessions) -> N
         assert session.scalars(select(Job.state)).one() is JobState.STOPPED
 
 
+@pytest.mark.thorough
 def test_the_report_of_a_large_study_is_computed_in_the_background(
     researcher: httpx.Client,
     bearer: dict[str, str],

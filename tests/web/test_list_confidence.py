@@ -142,6 +142,7 @@ def test_progress_is_exact_or_shows_how_good_the_list_is(
     assert words in page
 
 
+@pytest.mark.thorough
 def test_page_files_and_command_report_it_alike(
     app: FastAPI,
     client: httpx.Client,

@@ -130,6 +130,7 @@ def test_the_grid_offers_lists_apart(
     assert "lists_repeats" in refused.text
 
 
+@pytest.mark.thorough
 def test_the_researchers_page_and_the_program_tell_the_same(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:

@@ -191,6 +191,7 @@ def test_writes_need_the_token_of_our_own_pages(admin: User, client: httpx.Clien
     assert client.post(f"/people/{admin.id}/disable").status_code == 403
 
 
+@pytest.mark.thorough
 def test_the_audit_log_is_filtered_and_paged(
     admin: User, client: httpx.Client, sessions: Sessions
 ) -> None:

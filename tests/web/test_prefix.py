@@ -62,6 +62,7 @@ def admin(sessions: Sessions) -> User:
         return make_user(session, role=Role.ADMIN, email="maren@x.example", password=PASSWORD)
 
 
+@pytest.mark.thorough
 def test_every_address_on_every_page_is_under_the_prefix(
     app: FastAPI, client: httpx.Client, admin: User
 ) -> None:
@@ -96,6 +97,7 @@ def test_signing_in_leads_to_the_page_that_was_wanted(client: httpx.Client, admi
         assert all(f"Path={PREFIX};" in each for each in cookies)
 
 
+@pytest.mark.thorough
 def test_links_for_others_and_the_api_are_under_the_prefix(
     app: FastAPI, client: httpx.Client, admin: User, sessions: Sessions
 ) -> None:

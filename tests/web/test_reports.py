@@ -32,6 +32,7 @@ def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str,
     return {"Authorization": f"Bearer {token}"}
 
 
+@pytest.mark.thorough
 def test_api_files_and_command_tell_the_same(
     client: httpx.Client,
     headers: dict[str, str],
@@ -88,6 +89,7 @@ def test_queries_are_named_by_their_words_and_lead_to_their_pages(
     assert client.get(f"/studies/tulips/queries/{rows[0][0]}").status_code == 200
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("headers")
 def test_names_can_be_hidden(client: httpx.Client, headers: dict[str, str]) -> None:
     assert "Bao 1" in client.get(PAGE).text

@@ -10,7 +10,6 @@ from zipfile import ZipFile
 
 import pytest
 from fastapi import FastAPI
-from pyarrow import parquet
 from sqlalchemy import select
 
 from tests.exporting import judge, make_judged_study
@@ -44,6 +43,7 @@ def judged(sessions: Sessions) -> Sessions:
     return sessions
 
 
+@pytest.mark.thorough
 def test_every_export_with_rounds_has_both_counts(judged: Sessions) -> None:
     found = {}
     with export_session(judged) as session:
@@ -57,6 +57,8 @@ def test_every_export_with_rounds_has_both_counts(judged: Sessions) -> None:
 def rows_of(name: str, content: bytes) -> list[Any]:
     """Return the rows of an export as dictionaries; nothing for formats that have no columns."""
     if name.endswith(".parquet"):
+        from pyarrow import parquet
+
         return list(parquet.read_table(io.BytesIO(content)).to_pylist())
     if name == "dataset":
         archive = ZipFile(io.BytesIO(content))

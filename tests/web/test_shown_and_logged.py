@@ -79,6 +79,7 @@ def judge(client: httpx.Client, job: Job) -> tuple[list[tuple[str, str]], dict[s
     return pairs, state
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("documents", [4, 5, 6])
 def test_a_study_that_replaces_a_deleted_one_is_judged_about_its_own_pages(
     app: FastAPI, app_settings: Settings, sessions: Sessions, tmp_path: Path, documents: int

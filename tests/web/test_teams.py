@@ -52,6 +52,7 @@ def test_people_who_open_a_query_at_once_are_asked_different_pairs(
     assert [pair(job) for job in team] == asked, "and keep them"
 
 
+@pytest.mark.thorough
 def test_people_at_work_at_once_use_up_one_budget_and_get_one_list(
     client: httpx.Client, sessions: Sessions
 ) -> None:

@@ -172,6 +172,7 @@ def test_nobody_sees_the_training_of_a_study_they_have_no_work_in(
     assert trainee.client.post(f"{trainee.page}/answers", data=sent).status_code == 404
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("tool", "answer", "shown"),
     [

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -63,6 +64,7 @@ def top(rows: list[Answer], k: int, further: list[Answer]) -> list[int]:
     return ranked
 
 
+@pytest.mark.thorough
 @settings(max_examples=60, deadline=None)
 @given(answers, st.integers(1, 4))
 def test_a_pair_is_open_if_and_only_if_the_answer_changes_the_list(

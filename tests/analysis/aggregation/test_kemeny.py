@@ -60,6 +60,7 @@ def test_majorities_without_cycles_give_exact_kemeny(
     assert kemeny_cost(votes, found) == pytest.approx(least, abs=1e-9)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("rankers", "k", "mean", "worst"),
     [(3, 30, 0.005, 0.03), (5, 30, 0.005, 0.03), (3, 15, 0.02, 1), (5, 15, 0.02, 1)],

@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from sklearn.metrics import cohen_kappa_score
 
 from tests.analysis.agreement import brute
+from tests.kappa import cohen_kappa_score
 from topkapi.analysis.agreement import (
     Preferences,
     Scores,

@@ -44,6 +44,7 @@ def crowd(
     return rates, Judgments.of(assessor=who, query=query, left=left, right=right, answer=answer)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("errors", ["uniform", "normal"])
 @pytest.mark.parametrize(("design", "studies"), [(DENSE, 2), (SPARSE, 1)], ids=["dense", "sparse"])
 def test_rates_order_people_better_than_agreement_and_intervals_cover(
@@ -72,6 +73,7 @@ def test_rates_order_people_better_than_agreement_and_intervals_cover(
     assert 0.88 <= np.mean(held) <= 0.99
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("queries", [12, 100])
 def test_intervals_of_few_people_cover_with_little_and_with_much_data(queries: int) -> None:
     """Check 20 studies of four people: 80 intervals, and rates that are not understated."""
@@ -81,6 +83,7 @@ def test_intervals_of_few_people_cover_with_little_and_with_much_data(queries: i
     assert abs(found["bias"]) < 0.005
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("queries", "rounds"), [(12, 2), (30, 4)])
 def test_rates_of_lists_order_people_and_their_intervals_cover(queries: int, rounds: int) -> None:
     """Check 10 studies of seven people under both tools: 140 intervals."""

@@ -118,6 +118,7 @@ def studies(draw: st.DrawFn) -> list[Scores]:
     return labels
 
 
+@pytest.mark.thorough
 @settings(max_examples=40)
 @given(studies(), st.sampled_from(["same", "near"]))
 def test_gaps_and_other_assessors_do_not_matter(labels: list[Scores], align: Alignment) -> None:
@@ -182,6 +183,7 @@ def test_people_with_few_queries_are_left_out_and_nobody_is_an_error() -> None:
         alternative_annotator_test(labels[:4], 3, range(3))
 
 
+@pytest.mark.thorough
 def test_clustered_errors_are_approved_by_the_test_over_items_only() -> None:
     found = false_approvals(DESIGNS["votes, 3 people, half of the queries bad"], 30, 100)
     assert found["approved_by_queries"] <= 0.05

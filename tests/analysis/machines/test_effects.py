@@ -43,6 +43,7 @@ def test_lengths_must_fit_the_answers() -> None:
         length_effects(asked, [-1], [1])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("share", "spread"), [(0.7, 0.0), (0.8, 0.15)])
 def test_a_strong_bias_is_shown_within_100_answers(share: float, spread: float) -> None:
     assert flagged(10, 10, share, spread, 200) >= 0.9

@@ -83,6 +83,7 @@ def test_any_scores_have_an_interval_around_the_estimate(
     assert -1.001 <= found.correlation <= 1.001
 
 
+@pytest.mark.thorough
 @each_case(
     ("correlation", "labelled", "longest"),
     [(0.7, 10, 0.805), (0.7, 20, 0.8), (0.7, 50, 0.8), (0.0, 10, 1.0), (0.0, 20, 1.0)],
@@ -177,6 +178,7 @@ def test_rank_sets_are_those_of_all_pairs() -> None:
     assert len({row.ranks for row in found}) > 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("strengths", [STRENGTHS, (0.0,) * 5])
 def test_rank_sets_hold_all_ranks_together(strengths: tuple[float, ...]) -> None:
     found = rank_coverage(0.9, 20, 40, strengths)

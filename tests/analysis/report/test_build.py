@@ -198,6 +198,7 @@ def test_every_section_is_filled_by_a_full_study() -> None:
     assert shares == sorted(shares)
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_report() -> None:
     made = simulated_study([0.1] * 4, queries=6, documents=10)
     assert to_json(build_report(made, FEW)) == to_json(build_report(made, FEW))

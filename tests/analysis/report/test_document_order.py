@@ -91,6 +91,7 @@ def figures(study: StudyData) -> Any:
     return rounded(found)
 
 
+@pytest.mark.thorough
 @settings(max_examples=20, phases=[Phase.generate])  # shrinking takes minutes
 @given(rankings=LISTS, orders=ORDERS)
 def test_the_order_of_documents_changes_no_figure(

@@ -24,6 +24,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
+@pytest.mark.thorough
 def test_every_file_is_written_and_can_be_read_back(folder: Path) -> None:
     names = {path.name for path in folder.iterdir()}
     tables = {"agreement", "matrices", "pairs", "assessors", "queries", "effort", "comparison"}

@@ -75,6 +75,7 @@ def test_nobody_is_named_and_what_was_discarded_or_adjudicated_is_told(report: R
     assert not any(f"| {name} |" in shown for name in names)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("queries", [3, 12])
 def test_only_what_is_shown_is_explained(queries: int) -> None:
     """Check that intervals and dashes are spoken of exactly where there are some."""

@@ -52,6 +52,7 @@ def test_one_query_has_no_interval() -> None:
     assert "one query" in first["share"]["no_interval"]
 
 
+@pytest.mark.thorough
 def test_learned_gains_are_those_of_the_library() -> None:
     pool = random_pairs(60, true_gains(1).table, np.random.default_rng(1))
     answers = np.sign(pool.signs).astype(np.int64)

@@ -27,6 +27,7 @@ def test_noise_turns_the_stated_share_of_pairs(error: float) -> None:
     assert turned.mean() == pytest.approx(error, abs=0.004)
 
 
+@pytest.mark.thorough
 def test_the_order_of_five_assessors_is_recovered() -> None:
     """Check the rotation, where agreement with the rest depends on who the rest are.
 
@@ -68,6 +69,7 @@ def by_query(seed: int, queries: int = 50) -> list[tuple[FloatArray, IntArray]]:
     return [(each.by_query().reshape(queries, 9).astype(float), each.strata()) for each in tables]
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_true_agreement_about_95_of_100_times() -> None:
     """Check 120 studies: between 90 and 99 % under each tool."""
     truth = [float(share(sums.sum(axis=0))[0]) for sums, _ in by_query(10**6, queries=5000)]

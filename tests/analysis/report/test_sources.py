@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from sklearn.metrics import cohen_kappa_score
 
 from tests.analysis.agreement import brute
 from tests.cases import each_case
+from tests.kappa import cohen_kappa_score
 from topkapi.analysis.data.exports import PairAnswer, TopK, json_lines, pair_lines
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, build_report

@@ -160,6 +160,7 @@ def drawn_ballots(worth: list[float], *, queries: int, people: int, seed: int) -
     return Ballots(names, *np.array(rows, dtype=np.int64).T)
 
 
+@pytest.mark.thorough
 def test_equal_systems_seldom_differ_and_unequal_ones_do() -> None:
     claims = 0
     for seed in range(25):
@@ -202,6 +203,7 @@ VOTES = st.lists(
 )
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(VOTES)
 def test_agreement_counts_pairs_of_assessors(

@@ -90,6 +90,7 @@ def sorter_after(n: int, k: int, steps: list[Event], goal: Goal = Goal.ORDER) ->
     return sorter
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("told", [STRICT, WITH_TIES], ids=["strict", "ties"])
 def test_ranks_quality_and_errors_are_those_of_weighted_prior_draws(told: list[Answered]) -> None:
     n, k = 5, 2
@@ -116,6 +117,7 @@ def test_ranks_quality_and_errors_are_those_of_weighted_prior_draws(told: list[A
         assert found.errors[0][column] == pytest.approx(exact.mean(values), abs=0.12)
 
 
+@pytest.mark.thorough
 def test_intervals_are_quantiles_of_the_measures_over_the_samples() -> None:
     found = sorter_after(5, 2, [*STRICT]).conclude()
     true = kappa_ndcg_of_lists(
@@ -127,6 +129,7 @@ def test_intervals_are_quantiles_of_the_measures_over_the_samples() -> None:
     assert found.overlap().low in (0.0, 0.5, 1.0)
 
 
+@pytest.mark.thorough
 def test_a_removed_document_leaves_as_if_it_had_never_been_compared() -> None:
     found = sorter_after(5, 2, [*STRICT, Removed(1)]).conclude()
     others = [0, 2, 3, 4]
@@ -262,6 +265,7 @@ def test_documents_are_listed_by_their_mean_worth() -> None:
     assert by_mean_worth(posterior, weights).tolist() == living[np.argsort(-means)].tolist()
 
 
+@pytest.mark.thorough
 def test_for_members_the_least_certain_documents_are_compared() -> None:
     """Check that sure members do not take the places of those that may or may not belong."""
     n, k = 60, 25
@@ -291,6 +295,7 @@ def test_interest_sums_to_one_and_gains_are_those_of_the_measure() -> None:
     assert float(gains(4)[[1, 0, 2, 3]] @ discounts(4)) / ideal == pytest.approx(swapped)
 
 
+@pytest.mark.thorough
 def test_what_stops_a_session_holds_for_wide_errors() -> None:
     sorter = sorter_after(6, 3, [*STRICT])
     found = sorter.conclude()
@@ -303,6 +308,7 @@ def test_what_stops_a_session_holds_for_wide_errors() -> None:
     assert not sorter.may_stop_at(max(wide, found.kappa_ndcg().mean) + 0.2)
 
 
+@pytest.mark.thorough
 def test_members_are_listed_by_their_probability_of_belonging() -> None:
     found = sorter_after(5, 2, [*STRICT], Goal.MEMBERS).conclude()
     chances = {each.index: each.in_top for each in found.item_posteriors}
@@ -311,6 +317,7 @@ def test_members_are_listed_by_their_probability_of_belonging() -> None:
     )
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("errors", "error"), [(Errors.UNIFORM, 0.05), (Errors.UNIFORM, 0.2), (Errors.NORMAL, 0.1)]
 )

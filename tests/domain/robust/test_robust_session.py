@@ -63,6 +63,7 @@ def random_session(
     return session, log
 
 
+@pytest.mark.thorough
 @settings(max_examples=30)
 @given(plan=robust_plans(), random=st.randoms(use_true_random=False), steps=st.integers(0, 24))
 def test_a_replay_of_the_recorded_pairs_is_in_the_same_state(
@@ -78,6 +79,7 @@ def test_a_replay_of_the_recorded_pairs_is_in_the_same_state(
     assert resumed.state == alive.state
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @given(plan=robust_plans(), random=st.randoms(use_true_random=False), steps=st.integers(1, 20))
 def test_undo_then_redo_is_the_identity(plan: Plan, random: Random, steps: int) -> None:
@@ -94,6 +96,7 @@ def test_undo_then_redo_is_the_identity(plan: Plan, random: Random, steps: int) 
     assert (session.state, session.effective) == (before, effective_before)
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @given(plan=robust_plans(), random=st.randoms(use_true_random=False))
 def test_a_fork_goes_its_own_way_and_the_session_stays(plan: Plan, random: Random) -> None:
@@ -220,6 +223,7 @@ def test_an_answer_to_another_pair_is_refused_unless_it_is_recorded() -> None:
     assert PairSession(plan, [other]).answered == 1, "on another machine it was asked"
 
 
+@pytest.mark.thorough
 def test_the_posterior_of_a_heap_session_stands_beside_its_list() -> None:
     plan = Plan(tuple(range(14)), 4, "heap", seed="h")
     session = PairSession(plan)
@@ -263,6 +267,7 @@ def test_a_study_fixes_the_budget_when_a_plan_is_made() -> None:
     assert StudySettings.from_json(named.as_json()) == named
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("field", "value"), [("budget", 0), ("stop_at", 1.0), ("stop_at", 0.0), ("pair_limit", 0)]
 )

@@ -33,6 +33,7 @@ FIRST, SECOND = Preference.FIRST, Preference.SECOND
 TOLD = [FIRST] * 7 + [SECOND] * 2
 
 
+@pytest.mark.thorough
 def test_the_evidence_is_the_likelihood_integrated_over_the_scores() -> None:
     chains = 4000
     posterior = Posterior(2, np.random.default_rng(1), chains=chains)
@@ -88,6 +89,7 @@ class _Left:
         return FIRST
 
 
+@pytest.mark.thorough
 def test_a_study_tells_careful_people_from_those_who_answer_at_random_or_always_left() -> None:
     found = study_priors({name: _queries(name, 6) for name in ("careful", "random", "left")})
     lapse = {name: 1 / (1 + np.exp(-means[0])) for name, (means, _) in found.items()}

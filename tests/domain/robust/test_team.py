@@ -76,6 +76,7 @@ def _logistic(values: FloatArray) -> FloatArray:
     return np.asarray(1 / (1 + np.exp(-np.clip(values, -500, 500))))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("guide", [None, [1.2, 0.1, -1.3]], ids=["alone", "ranker"])
 def test_two_people_and_a_ranker_are_those_of_weighted_prior_draws(
     guide: list[float] | None,
@@ -153,6 +154,7 @@ def _distance(posterior: Posterior, pair: Pair) -> float:
     return float((posterior.u[:, pair[0]] - posterior.u[:, pair[1]]).mean())
 
 
+@pytest.mark.thorough
 def test_a_person_who_answers_at_random_is_found_out_and_weighs_little() -> None:
     sorter, worth = _played(3, 1, seed=4)
     found = sorter.conclude()
@@ -173,6 +175,7 @@ def test_a_person_who_answers_at_random_is_found_out_and_weighs_little() -> None
     assert 2 * abs(lost[0]) < min(lost[1:])
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("rho", [0.0, 0.9], ids=["useless", "good"])
 def test_the_worth_of_a_ranker_is_learned(rho: float) -> None:
     random = Random(11)
@@ -242,6 +245,7 @@ def test_a_pair_that_is_open_elsewhere_is_not_asked() -> None:
     assert sorter.ask() == (0, 1)
 
 
+@pytest.mark.thorough
 def test_who_answers_at_random_is_asked_less_once_that_is_clear() -> None:
     random = Random(5)
     worth = true_worths(20, 0, random, Errors.NORMAL)

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from tests.studies import append, write_jsonl
@@ -75,7 +76,14 @@ def queries_in_a_workbook(folder: Path) -> None:
     instead(folder, "queries.jsonl", "queries.xlsx", b"PK\x03\x04\x14\0\x06\0 workbook")
 
 
-@mistake("documents.parquet", "Parquet file cannot be read", "transferred completely")
+@mistake(
+    "documents.parquet",
+    *(
+        ("Parquet file cannot be read", "transferred completely")
+        if find_spec("pyarrow")
+        else ("no reader for it is installed", "pip install")
+    ),
+)
 def parquet_cut_off(folder: Path) -> None:
     instead(folder, "documents.jsonl", "documents.parquet", b"PAR1" + b"x" * 200)
 

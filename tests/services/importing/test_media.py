@@ -51,6 +51,7 @@ def load(session: Session, folder: Path) -> ImportReport:
     return report
 
 
+@pytest.mark.thorough
 def test_a_pdf_keeps_its_bytes_and_gets_its_text_and_pictures(
     session: Session, tmp_path: Path
 ) -> None:
@@ -70,6 +71,7 @@ def test_a_pdf_keeps_its_bytes_and_gets_its_text_and_pictures(
         load(session, tmp_path / "study")
 
 
+@pytest.mark.thorough
 def test_without_a_documents_file_pdfs_are_documents_and_pictures_are_not(
     session: Session, tmp_path: Path
 ) -> None:

@@ -51,6 +51,7 @@ def found(session: Session, word: str) -> list[str]:
     return list(session.scalars(select(Document.external_id).where(condition)))
 
 
+@pytest.mark.thorough
 def test_others_write_while_a_study_is_imported(sessions: Sessions, tmp_path: Path) -> None:
     studies: list[int] = []
     contents: list[int] = []
@@ -71,6 +72,7 @@ def test_others_write_while_a_study_is_imported(sessions: Sessions, tmp_path: Pa
         assert sorted(found(session, "tulips")) == ["guide", "text"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["guide.pdf", "text.txt"])
 def test_an_import_that_fails_half_way_leaves_nothing(
     sessions: Sessions, tmp_path: Path, name: str
