@@ -27,7 +27,7 @@ def quick_root() -> Path:
 
     A killed process loses no more there than on a disk.
     """
-    has_memory = _MEMORY.is_dir() and shutil.disk_usage(_MEMORY).free > _ENOUGH
+    has_memory = os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free > _ENOUGH
     return _MEMORY if has_memory else Path(tempfile.gettempdir())
 
 
