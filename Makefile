@@ -72,7 +72,7 @@ test-all test-rest: export TOPKAPI_TEST_DEMAND_BROWSER := 1
 PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
 COMPILE := $(BIN)/python -c "from topkapi.app.domain.pairs.robust.sorter import compile_all; compile_all()"
 define CHECKED_TESTS
-	@$(BIN)/mypy >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
+	@$(BIN)/mypy $(2) >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
 	$(COMPILE); $(PYTEST) $(1) || failed=$$?; \
 	wait $$types || failed=$$?; \
 	cat $(VENV)/mypy.txt; exit $$failed
@@ -81,14 +81,14 @@ endef
 test: export HYPOTHESIS_PROFILE ?= quick
 test: WORKERS := 2
 test: setup-test lint
-	$(call CHECKED_TESTS,-m "not thorough")
+	$(call CHECKED_TESTS,-m "not thorough",src/topkapi)
 
 test-all: setup-dev lint
 	$(call CHECKED_TESTS,)
 
 # What make test leaves out, and properties with all their examples: .ci/run runs both.
 test-rest: setup-dev
-	@$(COMPILE); $(PYTEST) -m "thorough or hypothesis"
+	$(call CHECKED_TESTS,-m "thorough or hypothesis")
 
 # make explore  the property tests with new random examples, many more of them
 explore: setup-dev

@@ -35,6 +35,7 @@ IS_THOROUGH = {
     "test_packaging.py": True,
     "web/test_api_description.py": True,  # schemathesis
     "web/test_malformed.py": True,
+    "web/test_openid.py": True,  # starts a provider
 }
 
 

@@ -99,6 +99,7 @@ def calls(act: str, piece: str) -> Callable[[int], int]:
     return lambda count: Counted().run(ACTS[act], piece * count)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("act", ACTS)
 def test_hostile_pages_take_no_more_steps_than_others(act: str) -> None:
     few = 100 if act == "markdown" else 50  # it takes more steps until it reaches its nesting limit

@@ -119,6 +119,7 @@ def test_two_processes_give_the_rows_of_one(tmp_path: Path) -> None:
         assert {"seed", "data_hash", "version", "settings"} <= set(first)
 
 
+@pytest.mark.thorough
 def test_comparison_tables_hold_means_over_folds_and_the_best_in_bold() -> None:
     fold_set = small_fold_set()
     names = ["listnet", "ranknet", "focused-net", "regression"]

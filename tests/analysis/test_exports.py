@@ -208,6 +208,7 @@ def test_what_is_written_is_read_back(
     assert form.read(packed) == records
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", ["topk.jsonl", "judgments.jsonl", "preferences.jsonl"])
 @settings(max_examples=40)
 @given(data=st.data())
@@ -230,6 +231,7 @@ letor_queries = st.lists(words, unique=True, min_size=1, max_size=4)
 features = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=2, max_size=2)
 
 
+@pytest.mark.thorough
 @settings(max_examples=60)
 @given(data=st.data())
 def test_letor_is_read_back_with_its_names_labels_and_every_digit(

@@ -25,7 +25,9 @@ from topkapi.analysis.models.optimise.newton import newton
 from topkapi.analysis.models.rankcosine import cosine_loss
 from topkapi.analysis.typing import FloatArray
 
-EXTRA = ("lightgbm", "xgboost")  # of extras that `make test` does not install
+LEFT_OUT = (  # of `make test`: extras that it does not install, and the slow ones
+    *("lightgbm", "xgboost", "top-slack", "toprank"),
+)
 QUICK: dict[str, dict[str, Any]] = {
     "lightgbm": {"trees": 10, "leaves": 4},
     "xgboost": {"trees": 10, "depth": 2},
@@ -33,7 +35,7 @@ QUICK: dict[str, dict[str, Any]] = {
     "focused-boost": {"rounds": 30},
 }
 NAMES = [
-    pytest.param(name, marks=pytest.mark.thorough) if name in EXTRA else name for name in MODELS
+    pytest.param(name, marks=pytest.mark.thorough) if name in LEFT_OUT else name for name in MODELS
 ]
 
 
@@ -91,6 +93,7 @@ def test_float32_features_give_nearly_the_same_scores(name: str) -> None:
         np.testing.assert_allclose(found, wide, rtol=1e-3, atol=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", NAMES)
 def test_a_model_refuses_to_predict_before_fit_or_for_another_width(name: str) -> None:
     data = learnable(5, 10)

@@ -167,6 +167,7 @@ def small_data(seed: int) -> RankingData:
     return RankingData(rng.normal(size=(sum(sizes), 2)), labels, offsets)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", [TopMargin, TopSlack])
 @pytest.mark.parametrize("seed", range(6))
 def test_cutting_planes_reach_the_optimum_over_every_ranking(
@@ -317,6 +318,7 @@ def test_toprank_weighs_votes_by_validation_and_keeps_the_base_behind_t() -> Non
         assert sorted(own.tolist()) == list(range(1, 13))
 
 
+@pytest.mark.thorough
 def test_toprank_follows_rerankers_that_agree() -> None:
     train = graded(0)
     model = TopRank(share=1.0).fit(train)

@@ -67,6 +67,7 @@ def test_a_damaged_file_is_told_in_one_line(
     assert len(error.splitlines()) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("niceness")
 def test_of_backups_by_time_the_newest_are_kept(
     sqlite_url: str,

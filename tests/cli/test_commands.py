@@ -206,6 +206,7 @@ def test_the_database_is_migrated_and_checked(
     assert "no such migration" in run.refused("db", "upgrade", "nonsense")
 
 
+@pytest.mark.thorough
 def test_only_sqlite_is_migrated_unasked(
     run: Runner, empty_database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -117,6 +117,7 @@ def test_help_among_other_arguments_runs_nothing(capsys: pytest.CaptureFixture[s
         assert f"Usage: topkapi {arguments[0]}" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_a_shell_completes_commands_and_options() -> None:
     asked = {"_TOPKAPI_COMPLETE": "complete_bash", "COMP_CWORD": "2"}
     shown = run(COMP_WORDS="topkapi users ", **asked)
@@ -127,6 +128,7 @@ def test_a_shell_completes_commands_and_options() -> None:
     assert options.stderr == "LOADED 0\n"
 
 
+@pytest.mark.thorough
 def test_refusals_are_json_for_programs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

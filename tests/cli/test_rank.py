@@ -165,6 +165,7 @@ def test_compare_by_k_gives_the_rows_of_xia(
     assert table["columns"] == ["N@1", "N@3", "N@10", "P@1", "P@3", "P@10"]
 
 
+@pytest.mark.thorough
 def test_sweeps_print_tables_and_draw_figures(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

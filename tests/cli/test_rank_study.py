@@ -109,6 +109,7 @@ def test_top_k_models_learn_the_k_of_the_study(
         assert json.loads(output)["settings"]["k"] == k
 
 
+@pytest.mark.thorough
 def test_one_assessor_gives_other_data_than_the_consensus(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -122,6 +123,7 @@ def test_one_assessor_gives_other_data_than_the_consensus(
     assert hashes[0] != hashes[1]
 
 
+@pytest.mark.thorough
 def test_a_model_is_trained_and_scored_on_a_study(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -63,6 +63,7 @@ def test_faults_are_one_line_and_not_0(tmp_path: Path, capsys: pytest.CaptureFix
     assert "--pseudonyms works only for a study" in lines[4]
 
 
+@pytest.mark.thorough
 def test_a_study_is_reported_with_what_it_lacks(
     database_url: str,
     tmp_path: Path,

@@ -29,6 +29,7 @@ def refused(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
     return captured.err
 
 
+@pytest.mark.thorough
 def test_robust_asks_its_budget_and_says_what_it_expects(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -46,6 +47,7 @@ def test_robust_ends_early_at_a_quality(capsys: pytest.CaptureFixture[str]) -> N
     assert found["expected_quality_mean"] >= 0.8
 
 
+@pytest.mark.thorough
 def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--sorter", "robust", "--error", "0.2", "--budget", "10", "--seed", "5")
     assert simulated(capsys, *arguments) == simulated(capsys, *arguments)

@@ -129,6 +129,7 @@ def test_edits_are_kept_or_replaced_by_choice(topkapi: Topkapi, tmp_path: Path) 
     assert "Edited" in topkapi("study", "list")[1]
 
 
+@pytest.mark.thorough
 def test_a_full_copy_is_imported(topkapi: Topkapi, tmp_path: Path) -> None:
     assert topkapi("study", "import", str(small_study(tmp_path / "study")))[0] == 0
     engine = make_engine(os.environ["TOPKAPI_DATABASE_URL"])
@@ -176,6 +177,7 @@ def test_a_real_collection_becomes_a_study_with_one_command(topkapi: Topkapi, co
     assert f"topkapi study import {command}\n" in guide
 
 
+@pytest.mark.thorough
 def test_raw_files_become_a_study_with_one_command(topkapi: Topkapi, tmp_path: Path) -> None:
     folder = antique(tmp_path / "antique")
     arguments = ("study", "import", str(folder), "--queries", "20", "--candidates", "30")

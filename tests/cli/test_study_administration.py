@@ -75,6 +75,7 @@ def test_settings_are_shown_and_changed(capsys: pytest.CaptureFixture[str]) -> N
     assert "NAME=VALUE" in refused(capsys, "study", "settings", "roses", "--set", "k")
 
 
+@pytest.mark.thorough
 def test_work_is_withdrawn_and_reassigned(capsys: pytest.CaptureFixture[str]) -> None:
     to = [part for email in EMAILS for part in ("--to", email)]
     made = done(capsys, "study", "assign", "roses", *to, "--rounds", "1")["work"]
@@ -115,6 +116,7 @@ def test_finished_work_is_voided_and_restored(
     assert len(done(capsys, *void, "--undo")["work"]) == count
 
 
+@pytest.mark.thorough
 def test_a_study_is_copied_and_deleted(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, database_url: str
 ) -> None:

@@ -221,6 +221,7 @@ def test_contents_do_not_come_along_unasked(session: Session, engine: Engine) ->
     assert all("contents.data" not in statement for statement in statements)
 
 
+@pytest.mark.thorough
 def test_a_new_database_is_for_its_owner_only(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'new' / 'topkapi.db'}"
     migrations.upgrade(url)

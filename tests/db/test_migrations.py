@@ -34,6 +34,7 @@ def test_up_down_up_leaves_what_the_models_say(empty_database_url: str) -> None:
     engine.dispose()
 
 
+@pytest.mark.thorough
 def test_differences_are_seen(empty_database_url: str) -> None:
     migrations.upgrade(empty_database_url)
     engine = make_engine(empty_database_url)
@@ -72,6 +73,7 @@ def test_ids_are_never_reused_on_sqlite(sqlite_url: str) -> None:
         assert "AUTOINCREMENT" in statements[table.name], table.name
 
 
+@pytest.mark.thorough
 def test_numbering_goes_on_behind_ids_that_only_the_audit_log_knows(tmp_path: Path) -> None:
     url = f"sqlite:///{tmp_path / 'old.db'}"
     migrations.upgrade(url, "0007")
@@ -108,6 +110,7 @@ def test_pages_are_stored_uncompressed_on_postgresql(
     assert [tuple(row) for row in found] == [("data", "e"), ("text", "e")]
 
 
+@pytest.mark.thorough
 def test_a_study_takes_its_state_over_from_the_audit_log(empty_database_url: str) -> None:
     url = empty_database_url
     migrations.upgrade(url)
@@ -133,6 +136,7 @@ def test_a_study_takes_its_state_over_from_the_audit_log(empty_database_url: str
     engine.dispose()
 
 
+@pytest.mark.thorough
 def test_researchers_keep_the_studies_there_are(empty_database_url: str) -> None:
     url = empty_database_url
     migrations.upgrade(url)

@@ -95,6 +95,7 @@ def test_the_index_follows_imports_and_deletions(
     assert found(session, again, "wrap") == ["q0-d0"]
 
 
+@pytest.mark.thorough
 def test_a_restored_backup_is_searched(
     engine: Engine, sessions: Sessions, empty_database_url: str, tmp_path: Path
 ) -> None:
@@ -109,6 +110,7 @@ def test_a_restored_backup_is_searched(
     other.dispose()
 
 
+@pytest.mark.thorough
 def test_a_page_of_any_size_is_stored(session: Session, study: Study) -> None:
     draw = random.Random(1)
     words = ["".join(chr(draw.randrange(0x4E00, 0x9FFF)) for _ in range(3)) for _ in range(90_000)]

@@ -33,6 +33,7 @@ def kinds(log: Log) -> list[QuestionKind]:
     return [entry.judgment.kind for entry in log if entry.judgment is not None]
 
 
+@pytest.mark.thorough
 @settings(max_examples=40, deadline=None)
 @given(
     st.sampled_from(["heap", "tournament", "insertion", "buckets"]),

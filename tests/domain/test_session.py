@@ -108,6 +108,7 @@ def test_the_result_is_a_correct_top_k_of_the_pages_that_remain(
     assert all(worth[item] == worth[group[0]] for group in result.groups for item in group)
 
 
+@pytest.mark.thorough
 @given(
     plan=plans(),
     random=st.randoms(use_true_random=False),

@@ -83,6 +83,7 @@ def test_cards_show_progress_and_days(session: Session, study: Study) -> None:
     assert seen.attention == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sign", "words", "sums"),
     [

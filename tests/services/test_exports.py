@@ -210,6 +210,7 @@ def test_labels_are_those_of_the_ground_truth(files: Files) -> None:
     assert data.features[:, 1].tolist() == [number**2 for number in range(8)] * 2
 
 
+@pytest.mark.thorough
 def test_the_consensus_is_that_of_the_report(files: Files, judged: Sessions) -> None:
     found = {each.query: each for each in files(read_consensus, "consensus.jsonl")}
     assert list(found) == ["q0", "q1"]
@@ -409,6 +410,7 @@ def test_pseudonyms_are_stable_and_give_nobody_away(judged: Sessions, tmp_path: 
     assert [each for each in after if each.assessor != "assessor-05"] == before
 
 
+@pytest.mark.thorough
 def test_the_same_study_gives_the_same_bytes(judged: Sessions) -> None:
     for name in writable_exports():
         assert exported(judged, name) == exported(judged, name)

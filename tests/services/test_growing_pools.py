@@ -82,6 +82,7 @@ def finish(members: list[Worker]) -> list[frozenset[int]]:
     return asked
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("settings", "people"),
     [

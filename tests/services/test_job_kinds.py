@@ -167,6 +167,7 @@ def test_stored_confidence_gives_the_same_report_as_computing_it(sessions: Sessi
             assert record_of(found) == record_of(wanted)
 
 
+@pytest.mark.thorough
 def test_a_plan_is_made_from_what_the_study_says(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         labelled_study(session)

@@ -53,6 +53,7 @@ def test_a_session_that_ends_says_how_sure_it_is_and_any_worker_tells_the_same(
     assert assigned.look(LiveSessions()) == assignment_state
 
 
+@pytest.mark.thorough
 def test_until_it_is_good_enough_the_expected_quality_is_shown_and_rises(
     sessions: Sessions,
 ) -> None:

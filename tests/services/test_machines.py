@@ -87,6 +87,7 @@ def usual_faults(number: int) -> Fault | None:
     return faults.get(number % 20) if number > 4 else None
 
 
+@pytest.mark.thorough
 def test_a_study_is_judged_to_its_end_whatever_the_endpoint_does(
     sessions: Sessions, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -114,6 +115,7 @@ def everything(session: Session) -> str:
     return "\n".join(str(tuple(row)) for table in tables for row in session.execute(select(table)))
 
 
+@pytest.mark.thorough
 def test_the_order_is_that_of_the_model_and_a_second_run_asks_nothing(sessions: Sessions) -> None:
     slug = study_of(sessions)
     with serving_chat(ChatEndpoint()) as endpoint:
@@ -132,6 +134,7 @@ def test_the_order_is_that_of_the_model_and_a_second_run_asks_nothing(sessions: 
         assert ranked == sorted(ranked, reverse=True)
 
 
+@pytest.mark.thorough
 def test_people_s_results_hold_nothing_of_a_machine(sessions: Sessions) -> None:
     slug = study_of(sessions)
     with serving_chat(ChatEndpoint()) as endpoint:
@@ -141,6 +144,7 @@ def test_people_s_results_hold_nothing_of_a_machine(sessions: Sessions) -> None:
         assert list(source.all_works()) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "text",
     [
@@ -203,6 +207,7 @@ def test_a_wrong_key_is_said_once_and_not_shown(sessions: Sessions) -> None:
     assert "sk-wrong" not in job.message
 
 
+@pytest.mark.thorough
 def test_a_cap_stops_a_run_and_a_higher_one_continues_it(sessions: Sessions) -> None:
     slug = study_of(sessions)
     prices = {"price_in": 1000.0, "price_out": 0.0, "tools": ["grades"]}

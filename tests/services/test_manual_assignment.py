@@ -195,6 +195,7 @@ def test_a_csv_file_with_semicolons_and_another_order_is_read(
     assert len(made) == 1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("text", "line", "field", "message"),
     [

@@ -51,6 +51,7 @@ def finish(session: Session, work: Assignment, *, bad: bool = False) -> None:
         judge(session, work)
 
 
+@pytest.mark.thorough
 @TOOLS
 @pytest.mark.parametrize("bad", [False, True])
 def test_a_study_ends_although_some_queries_have_nothing_to_ask(

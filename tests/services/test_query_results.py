@@ -28,6 +28,7 @@ def answers_of(session: Session, person: PersonResult, query_id: int) -> Session
     return session_answers(session, source, query_id, person.assignment_id)
 
 
+@pytest.mark.thorough
 def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         make_judged_study(session)

@@ -136,6 +136,7 @@ def test_the_report_counts_what_is_shared(judged: Sessions) -> None:
     json.dumps(found, allow_nan=False)  # refuses anything that is not a number
 
 
+@pytest.mark.thorough
 def test_pseudonyms_give_nobody_away(judged: Sessions) -> None:
     text = json.dumps(report(judged, pseudonyms=True), ensure_ascii=False)
     assert "assessor-02" in text

@@ -201,6 +201,7 @@ def study_of(assigned: AssignedWork) -> int:
         return session.get_one(Query, work.query_id).study_id
 
 
+@pytest.mark.thorough
 def test_finished_work_of_the_study_informs_the_next_query_once_and_for_all(
     assigned: AssignedWork,
 ) -> None:

@@ -83,6 +83,7 @@ def test_the_slug_has_to_be_typed(session: Session) -> None:
         lifecycle.delete_study(session, study, confirm="tulip")
 
 
+@pytest.mark.thorough
 def test_judged_work_is_deleted_only_when_a_copy_holds_all_of_it(
     session: Session, tmp_path: Path
 ) -> None:

@@ -122,6 +122,7 @@ def test_without_systems_no_judgment_is_read(
         )
 
 
+@pytest.mark.thorough
 def test_a_run_that_unpacks_a_thousandfold_is_refused() -> None:
     bomb, line = packed("a\n" * 20_000_000), packed("a\n" + "a " * 20_000_000)
     assert max(len(bomb), len(line)) < 120_000
@@ -180,6 +181,7 @@ def test_a_run_is_removed_from_its_own_study_only(judged: Sessions) -> None:
         assert actions.count("systems.remove") == 1
 
 
+@pytest.mark.thorough
 def test_copy_and_deletion_take_the_runs_along(judged: Sessions, tmp_path: Path) -> None:
     path = tmp_path / "copy.zip"
     copy_study(judged, "tulips", path)

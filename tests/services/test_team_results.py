@@ -3,6 +3,7 @@
 import json
 from typing import Any
 
+import pytest
 from sqlalchemy import select
 
 from tests.services.test_teams import Member, make_team
@@ -59,6 +60,7 @@ def test_exports_have_one_list_per_team(sessions: Sessions) -> None:
     assert json.loads(own)["ranking"] == ranking
 
 
+@pytest.mark.thorough
 def test_nobody_agrees_with_themselves(sessions: Sessions) -> None:
     finished_team(sessions)
     with sessions.read.begin() as session:

@@ -258,6 +258,7 @@ def test_who_comes_back_to_a_pair_that_others_answered_gets_another(sessions: Se
     assert frozenset(first.look().state.shown) != held
 
 
+@pytest.mark.thorough
 def test_members_wait_while_others_have_the_last_pairs(sessions: Sessions) -> None:
     team = make_team(sessions, 2, budget=40, k=6)
     for number in range(14):

@@ -128,6 +128,7 @@ def test_progress_by_program(api: httpx.Client, client: httpx.Client, sessions: 
     assert [(each["query"], each["assigned"]) for each in queries] == [("q1", 2)]
 
 
+@pytest.mark.thorough
 def test_a_study_is_archived_and_deleted_by_program(api: httpx.Client) -> None:
     assert api.delete(S, params={"confirm": "tulips"}).status_code == 409
     assert api.patch(S, json={"archived": True}).json() == {"slug": "tulips", "archived": True}

@@ -1,6 +1,7 @@
 """Sign-ins, refused sign-ins and downloads in the audit log."""
 
 import httpx
+import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
@@ -16,6 +17,7 @@ from topkapi.app.services.accounts.sign_in import Visitor
 HERE = Visitor("127.0.0.1", on_loopback=True)
 
 
+@pytest.mark.thorough
 def test_sign_ins_and_downloads_are_recorded(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:

@@ -376,6 +376,7 @@ def test_a_study_is_there_only_for_those_who_were_given_it(
     assert wrong == []
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("studies")
 def test_training_is_there_only_with_work(
     app: FastAPI, client: httpx.Client, people: People
@@ -398,6 +399,7 @@ def seen(answer: httpx.Response, slug: str) -> str:
     return "not there" if is_absent else "there"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("studies")
 def test_no_list_names_a_study_of_others(
     app: FastAPI, client: httpx.Client, people: People
@@ -416,6 +418,7 @@ def test_no_list_names_a_study_of_others(
             assert mine.headers.get("X-Total-Count", "1") == "1"
 
 
+@pytest.mark.thorough
 def test_what_belongs_to_another_study_is_not_found_under_ones_own(
     app: FastAPI,
     client: httpx.Client,

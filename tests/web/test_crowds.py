@@ -101,6 +101,7 @@ def test_the_same_worker_returns_to_the_same_place(
     assert (count(sessions, User), count(sessions, Assignment)) == (1, 1)
 
 
+@pytest.mark.thorough
 def test_a_worker_id_alone_opens_no_account(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:
@@ -337,6 +338,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.thorough
 def test_wrong_terms_are_refused(admin: httpx.Client, sessions: Sessions) -> None:
     for wrong in WRONG:
         reply = admin.post("/studies/tulips/crowd", data={**TERMS, **wrong})
@@ -393,6 +395,7 @@ def test_a_program_makes_lists_and_closes_links(client: httpx.Client, sessions: 
     assert {"entry_link.create", "entry_link.close", "entry_link.open"} <= set(actions)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("terms", "taken"), [({"most_people": 1, "rounds": 9}, 1), ({"share": 4}, 4)]
 )
@@ -504,6 +507,7 @@ def test_a_worker_whose_work_was_withdrawn_does_not_wait(
     assert "No work yet" not in again
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("most_people", "share"), [(1, 1), (None, 4)])
 def test_a_place_that_was_left_is_taken_by_the_next(
     app: FastAPI,

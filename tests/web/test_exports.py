@@ -32,7 +32,14 @@ def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str,
     return {"Authorization": f"Bearer {token}"}
 
 
-@pytest.mark.parametrize("options", [{"assessor": ANSA}, {"pseudonyms": "true"}, {}])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"assessor": ANSA},
+        pytest.param({"pseudonyms": "true"}, marks=pytest.mark.thorough),
+        pytest.param({}, marks=pytest.mark.thorough),
+    ],
+)
 def test_page_api_and_command_give_the_same_bytes(
     client: httpx.Client,
     headers: dict[str, str],
@@ -167,6 +174,7 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
 
 
+@pytest.mark.thorough
 def test_while_a_download_is_read_it_holds_no_connection(
     app: FastAPI, headers: dict[str, str]
 ) -> None:

@@ -75,6 +75,7 @@ def test_without_scripts_the_open_question_is_flagged(
     assert (flag.position, len(flag.shown)) == (1, 2)
 
 
+@pytest.mark.thorough
 def test_an_administrator_handles_flags_on_the_progress_page(
     app: FastAPI, client: httpx.Client, job: Job, sessions: Sessions
 ) -> None:

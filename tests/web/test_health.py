@@ -24,6 +24,7 @@ def test_up_and_ready(client: httpx.Client) -> None:
     assert (answer["status"], answer["jobs"]["state"]) == ("ready", "idle")
 
 
+@pytest.mark.thorough
 @each_case(
     "path", ["/healthz", "/readyz", "/sign-in", "/", "/api/v1/openapi.json", "/static/css/app.css"]
 )
@@ -75,6 +76,7 @@ def test_jobs_that_no_worker_takes_are_reported_but_do_not_make_the_server_unrea
     assert (jobs()["state"], jobs()["waiting"]) == ("stalled", 1)
 
 
+@pytest.mark.thorough
 def test_not_ready_before_the_migration(client: httpx.Client, database_url: str) -> None:
     migrations.downgrade(database_url, "base")
     answer = client.get("/readyz")

@@ -345,6 +345,7 @@ def test_studies_sent_at_once_are_read_one_after_the_other(
     runner.close()
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("admin")
 def test_a_full_copy_is_uploaded_and_restored(
     client: httpx.Client, sessions: Sessions, tmp_path: Path

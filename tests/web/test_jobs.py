@@ -43,6 +43,7 @@ def bearer(rana: User, sessions: Sessions) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
+@pytest.mark.thorough
 def test_a_comparison_is_started_watched_and_read(
     researcher: httpx.Client, sessions: Sessions
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_comparison_is_started_watched_and_read(
     assert "Rana" in listed
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("choice", "words"),
     [
@@ -174,6 +176,7 @@ def test_the_report_of_a_large_study_is_computed_in_the_background(
     assert "/jobs/" in researcher.post(page).headers["location"]
 
 
+@pytest.mark.thorough
 def test_jobs_are_started_read_and_stopped_by_the_api(
     client: httpx.Client, bearer: dict[str, str], sessions: Sessions
 ) -> None:

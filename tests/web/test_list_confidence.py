@@ -34,6 +34,7 @@ def finished_page(app: FastAPI, client: httpx.Client, sessions: Sessions, **plan
     return client.get(f"/assignments/{job.assignment_id}").text
 
 
+@pytest.mark.thorough
 def test_the_finished_page_of_a_robust_session_says_how_sure_it_is(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:
@@ -52,6 +53,7 @@ def test_other_sorters_claim_nothing(
     assert "sureness" not in page
 
 
+@pytest.mark.thorough
 def test_by_program_the_result_carries_its_confidence(
     client: httpx.Client, sessions: Sessions
 ) -> None:

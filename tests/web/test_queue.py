@@ -72,6 +72,7 @@ def test_nobody_sees_the_work_of_another(
         assert "how to keep cut tulips" not in client.get("/").text
 
 
+@pytest.mark.thorough
 def test_queries_are_shown_as_text(
     app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
 ) -> None:

@@ -58,6 +58,7 @@ def test_api_files_and_command_tell_the_same(
     assert packed.content == client.get(f"{PAGE}.zip").content
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("headers")
 def test_the_page_shows_figures_and_keeps_the_rules_of_pages(client: httpx.Client) -> None:
     answer = client.get(PAGE)
@@ -74,6 +75,7 @@ def test_the_page_shows_figures_and_keeps_the_rules_of_pages(client: httpx.Clien
     assert set(re.findall(r'href="#([^"]+)"', page)) <= set(ids)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("headers")
 def test_queries_are_named_by_their_words_and_lead_to_their_pages(
     client: httpx.Client, sessions: Sessions

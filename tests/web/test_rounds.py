@@ -74,6 +74,7 @@ def rounds_in(row: dict[str, Any]) -> Iterator[tuple[int, int]]:
         yield int(row["round"]), int(row["round_number"])
 
 
+@pytest.mark.thorough
 def test_every_answer_of_the_api_with_rounds_has_both_counts(app: FastAPI) -> None:
     schemas = app.openapi()["components"]["schemas"]
     bodies = {name for name in schemas if name.endswith("In")}

@@ -115,6 +115,7 @@ def replace_assignment(sessions: Sessions, job: Job, **plan: Any) -> None:
         session.add(new)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("plan", [{"seed": "another"}, {"k": 1}, {}])
 def test_a_live_session_is_not_taken_for_another_of_the_same_number(
     app: FastAPI,

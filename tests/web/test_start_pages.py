@@ -41,6 +41,7 @@ def test_everyone_starts_where_their_work_is(
     assert "<h1>Your queue</h1>" in client.get("/queue").text
 
 
+@pytest.mark.thorough
 def test_the_dashboard_shows_studies_and_their_agreement(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:

@@ -275,6 +275,7 @@ def test_only_what_has_changed_is_sent_again(
     assert re.findall(r'id="(p-\w+)"', part.text) == ["p-stats"]
 
 
+@pytest.mark.thorough
 def test_a_study_is_archived_copied_and_deleted(
     client: httpx.Client, assessors: list[User], sessions: Sessions
 ) -> None:

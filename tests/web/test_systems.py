@@ -44,6 +44,7 @@ def upload(client: httpx.Client, *files: tuple[str, bytes]) -> httpx.Response:
     return client.post(URL, files=[("files", each) for each in files])
 
 
+@pytest.mark.thorough
 def test_pages(
     app: FastAPI, client: httpx.Client, sessions: Sessions, admin: tuple[User, dict[str, str]]
 ) -> None:
@@ -77,6 +78,7 @@ def test_pages(
     assert client.post(f"{URL}/1/remove").status_code == 404
 
 
+@pytest.mark.thorough
 def test_labels_of_a_large_study_are_computed_in_the_background(
     app: FastAPI,
     client: httpx.Client,

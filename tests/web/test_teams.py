@@ -82,6 +82,7 @@ def test_an_answer_to_another_pair_is_refused_with_the_open_question(
     assert taken.status_code == 200, taken.text
 
 
+@pytest.mark.thorough
 def test_the_page_progress_shows_how_members_err(
     app: FastAPI, client: httpx.Client, sessions: Sessions
 ) -> None:

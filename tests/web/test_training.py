@@ -51,6 +51,7 @@ def trainee(app: FastAPI, client: httpx.Client, sessions: Sessions) -> Trainee:
     return Trainee(app, client, sessions)
 
 
+@pytest.mark.thorough
 def test_work_leads_to_the_training_until_it_is_passed(trainee: Trainee) -> None:
     client = trainee.client
     work = f"/assignments/{trainee.assignment}"
@@ -103,6 +104,7 @@ def test_an_admin_sees_which_questions_were_missed(trainee: Trainee) -> None:
     assert "practice-1" not in people
 
 
+@pytest.mark.thorough
 def test_who_fails_sees_whom_to_ask_and_an_admin_grants_a_try(trainee: Trainee) -> None:
     client, app = trainee.client, trainee.app
     with trainee.sessions.write.begin() as session:

@@ -38,6 +38,7 @@ def rbo_of_lists(one: tuple[int, ...], two: tuple[int, ...], depth: int, p: floa
     return float(overlap[-1] * p**depth + (1 - p) / p * tail)
 
 
+@pytest.mark.thorough
 @given(
     seed=st.integers(0, 10**6),
     grades=st.integers(1, 5),

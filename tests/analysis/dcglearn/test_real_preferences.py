@@ -109,6 +109,7 @@ def test_usual_margins_do_not_depend_on_where_grades_begin() -> None:
     np.testing.assert_allclose(ours / ours[0], gaps / gaps[0])
 
 
+@pytest.mark.thorough
 def test_the_report_has_everything_as_plain_json() -> None:
     learned = learn_gains(simulated_answers(120, 1, 7), bootstrap=10, repeats=1)
     document = json.loads(json.dumps(learned.as_json(), allow_nan=False))

@@ -81,6 +81,7 @@ def test_each_pair_of_assessors_has_its_own_table_and_interval() -> None:
         assert row["overall"]["low"] <= row["overall"]["value"] <= row["overall"]["high"]
 
 
+@pytest.mark.thorough
 def test_of_very_many_pairs_those_who_share_most_are_listed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -113,6 +114,7 @@ def degenerate() -> Iterator[tuple[str, StudyData]]:
     yield "no answers", study((ToolData("pairs", "T1", judgments=none),), 2, 1, 3)
 
 
+@pytest.mark.thorough
 @each_case(("name", "made"), list(degenerate()))
 def test_what_is_undefined_says_why_in_the_record_and_on_the_page(
     name: str, made: StudyData
@@ -137,6 +139,7 @@ def test_one_query_gives_values_without_intervals() -> None:
     assert overall["no_interval"] == "one query: nothing to resample"
 
 
+@pytest.mark.thorough
 def test_two_tools_are_compared_and_the_words_name_the_better_one() -> None:
     found = build_report(simulated_study([0.05] * 5, queries=15, documents=20, answers=0), FEW)
     comparison = record_of(found)["comparison"]
@@ -148,6 +151,7 @@ def test_two_tools_are_compared_and_the_words_name_the_better_one() -> None:
     assert low <= compared["difference"]["value"] <= high
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("p", "p_strict", "all_pairs", "without_ties"),
     [

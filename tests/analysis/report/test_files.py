@@ -44,6 +44,7 @@ def test_every_file_is_written_and_can_be_read_back(folder: Path) -> None:
     assert tokens.read_text("utf-8").strip() in (folder / "report.html").read_text("utf-8")
 
 
+@pytest.mark.thorough
 def test_consensus_files_hold_the_same_lists(folder: Path) -> None:
     lines = (folder / "consensus-pairs.jsonl").read_text("utf-8").splitlines()
     lists = {record["query"]: record["documents"] for record in map(json.loads, lines)}
@@ -60,6 +61,7 @@ def test_plots_are_pictures(folder: Path) -> None:
     assert ElementTree.parse(folder / "course.svg").getroot().tag.endswith("svg")
 
 
+@pytest.mark.thorough
 def test_names_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     made = simulated_study(ERRORS, queries=6, documents=12)
     evil = '"><script>alert(1)</script>'

@@ -26,6 +26,7 @@ def report() -> Report:
     return build_report(study, Options(draws=100, exchanges=199))
 
 
+@pytest.mark.thorough
 def test_the_numbers_are_those_of_the_report(report: Report) -> None:
     found = methods_of(report, StudyFacts(sorters=("heap",)))
     text = " ".join(found.paragraphs)

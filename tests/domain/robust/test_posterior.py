@@ -217,6 +217,7 @@ def variances(table: FloatArray, weights: FloatArray) -> float:
     return float((weights * (table - means[:, None]) ** 2).sum())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("seed", "limit", "last"), list(product(range(4), (1, 2), (FIRST, TIE))), ids=str
 )
@@ -346,6 +347,7 @@ def test_the_stated_quality_is_honest(errors: Errors, error: float) -> None:
     assert np.mean(true) > (0.6 if error == 0.2 else 0.85)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("n", [100, 200])
 def test_nothing_is_believed_of_documents_that_were_not_compared(n: int) -> None:
     """Check that their scores stay uniform, although chains are copied after every answer."""

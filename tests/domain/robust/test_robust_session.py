@@ -114,6 +114,7 @@ def test_a_fork_goes_its_own_way_and_the_session_stays(plan: Plan, random: Rando
     assert session.state == twin.state
 
 
+@pytest.mark.thorough
 @settings(max_examples=20)
 @given(plan=robust_plans(), random=st.randoms(use_true_random=False))
 def test_pages_taken_out_are_gone_and_no_pair_is_asked_too_often(
@@ -277,6 +278,7 @@ def test_settings_that_cannot_be_are_refused_by_name(field: str, value: float) -
     assert refused.value.field == field
 
 
+@pytest.mark.thorough
 def test_a_ranker_chooses_questions_and_the_list_follows_from_the_answers_alone() -> None:
     worth = {item: float(-item) for item in range(30)}
     alone = Plan(order=tuple(worth), k=4, sorter="robust", budget=25, seed="s")

@@ -108,6 +108,7 @@ def test_two_people_and_a_ranker_are_those_of_weighted_prior_draws(
     assert np.mean(rhos) == pytest.approx(exact.mean(exact.rho), abs=0.02)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("seed", "goal", "ties", "last_asked", "ranking"),
     [

@@ -308,6 +308,7 @@ def test_a_part_of_a_letor_file_is_taken(session: Session, tmp_path: Path) -> No
     assert (report.queries, report.candidates, report.documents) == (2, 6, 6)
 
 
+@pytest.mark.thorough
 def test_a_large_json_array_is_read_piece_by_piece(session: Session, tmp_path: Path) -> None:
     folder = small_study(tmp_path / "study", queries=1, documents=3)
     (folder / "documents.jsonl").unlink()

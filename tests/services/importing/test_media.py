@@ -80,6 +80,7 @@ def test_without_a_documents_file_pdfs_are_documents_and_pictures_are_not(
     assert set(session.scalars(select(Document.external_id))) == {"guide", "text"}
 
 
+@pytest.mark.thorough
 def test_two_documents_may_share_a_pdf(session: Session, tmp_path: Path) -> None:
     folder = media_study(tmp_path / "study")
     documents = [{"id": each, "path": "pages/guide.pdf"} for each in ("guide", "vase", "text")]
@@ -87,6 +88,7 @@ def test_two_documents_may_share_a_pdf(session: Session, tmp_path: Path) -> None
     assert load(session, folder).documents == 3
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("name", "data", "says"),
     [
@@ -110,6 +112,7 @@ def test_a_pdf_of_too_many_pages_is_refused(monkeypatch: pytest.MonkeyPatch) -> 
         pdf_rendering.check_pdf(GUIDE)
 
 
+@pytest.mark.thorough
 def test_media_are_served_as_pages_in_which_nothing_runs(
     app: FastAPI, client: httpx.Client, sessions: Sessions, tmp_path: Path
 ) -> None:
