@@ -1,3 +1,4 @@
+import io
 import json
 from collections import Counter
 from collections.abc import Callable
@@ -5,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from sqlalchemy import Engine, select
@@ -395,6 +397,8 @@ def test_pseudonyms_are_stable_and_give_nobody_away(judged: Sessions, tmp_path: 
     options: dict[str, Any] = {"pseudonyms": True}
     for name in writable_exports():
         assert b"@tulips.example" not in exported(judged, name, **options)
+    with ZipFile(io.BytesIO(exported(judged, "dataset"))) as archive:
+        assert not [name for name in archive.namelist() if b"@tulips" in archive.read(name)]
     before = files(read_topk, "topk.jsonl", pseudonyms=True)
     assert [each.assessor for each in before[:2]] == ["assessor-01", "assessor-02"]
     by_email = {each.seed: each.assessor for each in files(read_topk, "topk.jsonl")}
