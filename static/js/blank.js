@@ -1,7 +1,7 @@
 // Tells whether a page shows nothing, although it holds text: hidden, covered, or in the colour of its background.
 import { textOf } from "./page_text.js";
 
-const MOST = 1000; // texts that are looked at; of most pages the first one is seen
+const MOST = 40; // texts, and pictures, that are looked at; of most pages the first one is seen
 const SAME = 12; // of 255: colours that differ by less look the same
 const PICTURES = "img, svg, canvas, video, object, embed, input, button";
 
@@ -33,42 +33,70 @@ function isReadable(element, behind) {
   return ink[3] > 0.1 && (!paper || [0, 1, 2].some((index) => Math.abs(ink[index] - paper[index]) >= SAME));
 }
 
-// Return whether something is seen at the beginning of its box, as far as that is in the page.
+// Return whether something that is not cut off is seen at the beginning of its box, as far as that is in the page.
 function isSeen(element, { left, right, top, bottom }) {
   const view = element.ownerDocument.defaultView;
   const [width, height] = [right - Math.max(left, 0), bottom - Math.max(top, 0)];
   const [x, y] = [Math.max(left, 0) + Math.min(width, 20) / 2, Math.max(top, 0) + Math.min(height, 20) / 2];
   if (width < 2 || height < 4 || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })) return false;
-  const isBelow = x >= view.innerWidth || y >= view.innerHeight;
-  const behind = isBelow ? [element] : beneath(element, x, y);
+  const isOutside = x >= view.innerWidth || y >= view.innerHeight;
+  const behind = isOutside ? [element] : beneath(element, x, y);
   return Boolean(behind) && (element.matches(PICTURES) || isReadable(element, behind));
 }
 
 // Return whether a box that stays where it is hides the window, and most of the text is not in it.
 function isCovered(page, length) {
   const { innerWidth, innerHeight } = page.defaultView;
-  const points = [0.1, 0.5, 0.9].flatMap((x) => [0.1, 0.5, 0.9].map((y) => [x * innerWidth, y * innerHeight]));
-  const covers = points.map(([x, y]) => page.elementsFromPoint(x, y).find((each) => styleOf(each).position === "fixed" && isOpaque(each)));
-  return covers.every((cover) => cover && cover === covers[0] && 2 * cover.textContent.length < length);
+  const at = (x, y) => page.elementsFromPoint(x * innerWidth, y * innerHeight).find((each) => styleOf(each).position === "fixed" && isOpaque(each));
+  const cover = at(0.5, 0.5);
+  if (!cover || 2 * cover.textContent.length >= length) return false;
+  return [0.1, 0.5, 0.9].every((x) => [0.1, 0.5, 0.9].every((y) => at(x, y) === cover));
 }
 
-// Marks of terms have colours of their own.
-const isOwn = (node) => node.data.trim() && !node.parentElement.closest("mark[data-mark]");
+// Resolve with the elements of which no box and no clip path cuts off everything, also outside the window.
+function uncut(page, elements) {
+  return new Promise((resolve) => {
+    if (!elements.length) resolve(new Set());
+    const observer = new page.defaultView.IntersectionObserver((entries) => {
+      observer.disconnect();
+      resolve(new Set(entries.filter(({ intersectionRect: { width, height } }) => width >= 2 && height >= 4).map(({ target }) => target)));
+    }, { root: page, rootMargin: "10000000px" });
+    elements.forEach((element) => observer.observe(element));
+  });
+}
 
-export function showsNothing(page) {
+const spread = (all) => all.filter((_, index) => index % Math.ceil(all.length / MOST) === 0);
+
+// Marks of terms have colours of their own.
+const isOwn = (node) => !node.parentElement.closest("mark[data-mark]");
+
+// Return what to look at, pictures first, each as its element and a function that returns its box.
+function thingsIn(page, parts) {
+  const pictures = spread([...page.querySelectorAll("img, svg, canvas")]).map((element) => [element, () => element.getBoundingClientRect()]);
+  const range = page.createRange();
+  const texts = spread(parts.map(({ node }) => node).filter(({ data }) => data.trim())).filter(isOwn).map((node) => [node.parentElement, () => {
+    range.selectNodeContents(node);
+    return range.getClientRects()[0];
+  }]);
+  return [...pictures, ...texts];
+}
+
+// Resolve with whether a page shows nothing of what it holds. A look takes longer the more a page holds, so there are few, and
+// keys come between them.
+export async function showsNothing(page) {
   if (!page?.body || page.documentElement.dataset.problem) return false;
   const { text, parts } = textOf(page);
   const length = text.trim().length;
   if (!length || page.documentElement.scrollTop > 0) return false; // it has been read
   if (isCovered(page, length)) return true;
-  const range = page.createRange();
-  let looked = 0;
-  for (const { node } of parts) {
-    if (!isOwn(node)) continue;
-    if ((looked += 1) > MOST) break;
-    range.selectNodeContents(node);
-    const box = range.getClientRects()[0];
-    if (box && isSeen(node.parentElement, box)) return false;
+  const things = thingsIn(page, parts);
+  const shown = await uncut(page, things.map(([element]) => element));
+  for (const [element, boxOf] of things) {
+    if (!shown.has(element)) continue;
+    const box = boxOf();
+    if (box && isSeen(element, box)) return false;
+    await new Promise((resolve) => { setTimeout(resolve); });
+    if (!page.defaultView) return false; // it has gone
   }
-  return ![...page.querySelectorAll("img, svg, canvas")].slice(0, MOST).some((picture) => isSeen(picture, picture.getBoundingClientRect()));
+  return true;
 }

@@ -3,7 +3,7 @@ import { send } from "./keepalive.js";
 
 const HEARTBEAT_MS = 15000;
 const TICK_MS = 250;
-const ASLEEP_MS = 10000; // a gap between ticks that means the computer was asleep
+const ASLEEP_MS = 10000; // a gap between ticks after which the computer may have been asleep, or the page only blocked
 const WARNING_MS = 20000; // how long before an idle pause the person is warned, at most half the idle limit
 
 const two = (number) => String(number).padStart(2, "0");
@@ -23,7 +23,29 @@ export class Clock {
     this.since = null;
     this.warned = false;
     this.touched = this.ticked = this.beaten = performance.now();
+    this.seconds = this.counted = 0; // by the worker: now, and at the last tick
+    this.gap = null; // when it began, while the worker is asked about it
+    this.worker = new Worker(new URL("ticks.js", import.meta.url));
+    this.worker.addEventListener("message", ({ data }) => this.hear(data));
+    this.worker.addEventListener("error", () => { this.worker = null; if (this.gap !== null) this.hear({ asleep: true }); });
     setInterval(() => this.tick(), TICK_MS);
+  }
+
+  hear({ seconds = this.seconds, asleep }) {
+    this.seconds = seconds;
+    if (asleep === undefined) return;
+    const from = this.gap;
+    this.gap = null;
+    if (!asleep || !this.running) return;
+    this.stop(from);
+    this.stopped("asleep");
+  }
+
+  // Ask the worker what a long time between two ticks was; without a worker it counts as sleep.
+  ask(from, to, since) {
+    this.gap = from;
+    if (this.worker) this.worker.postMessage({ gap: to - from, since });
+    else this.hear({ asleep: true });
   }
 
   get running() {
@@ -41,6 +63,7 @@ export class Clock {
   start() {
     if (this.running) return;
     this.since = this.touched = this.ticked = this.beaten = performance.now();
+    this.counted = this.seconds;
     this.draw();
   }
 
@@ -73,13 +96,14 @@ export class Clock {
 
   tick() {
     const now = performance.now();
-    const gap = now - this.ticked;
-    this.ticked = now;
-    if (!this.running) return;
-    if (gap > ASLEEP_MS) {
-      this.stop(now - gap);
-      this.stopped("asleep");
-    } else if (now - this.touched > this.idleMs) {
+    const [before, since] = [this.ticked, this.counted];
+    [this.ticked, this.counted] = [now, this.seconds];
+    if (!this.running || this.gap !== null) return;
+    if (now - before > ASLEEP_MS) {
+      this.ask(before, now, since);
+      return;
+    }
+    if (now - this.touched > this.idleMs) {
       this.warn(false);
       this.stop(this.touched); // nobody was there after the last activity, so that time does not count
       this.stopped("idle");

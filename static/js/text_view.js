@@ -5,7 +5,8 @@ import { adopt, delay, isShown } from "./frames.js";
 import * as panes from "./panes.js";
 
 const asText = new Set(); // names of pages
-const readable = new WeakSet(); // pages that show something
+const looks = new WeakMap(); // page -> the look at it: a promise
+const blank = new Map(); // rendering of a page -> whether it shows nothing
 const isText = (frame) => frame.dataset.view === "text";
 
 // Replace the frame by one that shows the other view. A new frame leaves no entry in the history of the tab.
@@ -15,6 +16,7 @@ function turn(frame) {
   if (isText(frame)) delete other.dataset.view;
   else other.dataset.view = "text";
   address.search = isText(frame) ? "" : "?view=text";
+  delete other.dataset.shows;
   other.src = address.href;
   delay(other);
   adopt(other);
@@ -45,12 +47,19 @@ function offer(frame) {
 
 const isThere = (frame) => isShown(frame) && frame.isConnected;
 
+const renderingOf = (frame) => `${frame.dataset.key || frame.src} ${isText(frame)}`;
+
 // Offer the text of a page that shows nothing. Looking for that lays the page out, so it waits until nothing else is to do.
-function look(frame) {
+async function look(frame) {
   const page = frame.contentDocument;
-  if (!isThere(frame) || offerIn(frame) || page === null || readable.has(page)) return;
-  if (showsNothing(page)) offer(frame);
-  else readable.add(page);
+  if (!isThere(frame) || page === null) return;
+  if (!blank.has(renderingOf(frame))) {
+    if (!looks.has(page)) looks.set(page, showsNothing(page));
+    blank.set(renderingOf(frame), await looks.get(page));
+  }
+  if (!isThere(frame) || frame.contentDocument !== page) return;
+  frame.dataset.shows = blank.get(renderingOf(frame)) ? "nothing" : "something";
+  if (blank.get(renderingOf(frame)) && !offerIn(frame)) offer(frame);
 }
 
 // Show each page as the person reads it.
@@ -58,7 +67,7 @@ function check(frame) {
   if (!isThere(frame)) return;
   offerIn(frame)?.remove();
   if (frame.dataset.name && asText.has(frame.dataset.name) !== isText(frame)) turn(frame);
-  else if (!readable.has(frame.contentDocument)) requestIdleCallback(() => look(frame), { timeout: 1000 });
+  else requestIdleCallback(() => look(frame), { timeout: 1000 });
 }
 
 export const checkPages = () => panes.all().map(panes.frameIn).filter(Boolean).forEach(check);

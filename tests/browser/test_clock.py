@@ -1,5 +1,6 @@
 """The clock in the browser: what stops it, what it reports, and how accurate it is."""
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.browser.assigned_work import (
     frame_of,
     make_assigned,
     pass_time,
+    press,
     question_of,
     ready,
     saved,
@@ -143,6 +145,26 @@ def test_a_computer_that_slept_has_not_worked(site: Site, context: BrowserContex
     expect(page.get_by_text("The computer was asleep")).to_be_visible()
     minutes, seconds = clock_of(page).split(":")
     assert int(minutes) * 60 + int(seconds) < 60
+
+
+TICKS = Path(__file__).parents[2] / "static/js/ticks.js"
+# The clock of the worker goes on while the page is blocked: it has counted when it is asked.
+COUNTING = """self.setInterval = (tick) => addEventListener("message", ({ data: { gap } }) => {
+  for (let passed = 0; passed < gap; passed += 1000) tick();
+});"""
+
+
+def test_a_page_that_was_blocked_goes_on(site: Site, context: BrowserContext) -> None:
+    assigned = make_assigned(site)
+    context.clock.install()
+    body = COUNTING + TICKS.read_text()
+    context.route(
+        "**/ticks.js", lambda route: route.fulfill(body=body, content_type="text/javascript")
+    )
+    page = assigned.open_page(context)
+    page.clock.fast_forward(20_000)
+    expect(page.locator("#clock time")).to_have_text(re.compile("^00:[2-5]"))
+    press(page, "ArrowLeft", 1)
 
 
 def truth_of(page: Page) -> list[int]:

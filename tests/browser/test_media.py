@@ -123,6 +123,40 @@ def test_marks_in_a_pdf_lie_on_the_words_at_a_readable_size(
     assert abs(mark.evaluate(MARK)[0] - left) < 1
 
 
+LOOKS = """addEventListener('ready', ({ target: frame }) => {
+  const { prototype } = frame.contentWindow.Document;
+  const look = prototype.elementsFromPoint;
+  prototype.elementsFromPoint = function (...point) {
+    window.looks = (window.looks ?? 0) + 1;
+    return look.apply(this, point);
+  };
+}, true)"""
+
+
+def test_a_long_pdf_is_looked_at_a_few_times_and_found_in(
+    site: Site, context: BrowserContext, tmp_path: Path
+) -> None:
+    lines = ") Tj 0 -14 Td (".join(["Water and cut the tulips"] * 40)
+    pdf = pdf_of(*[lines] * 29, "The last sheet of all", size=11)
+    [(address, cookie)] = media_desks(site, tmp_path, 1, pdf)
+    context.add_cookies([cookie])  # type: ignore[list-item]
+    page = context.new_page()
+    page.add_init_script(LOOKS)
+    page.goto(address)
+    ready(page)
+    expect(page.locator("iframe[data-shows=something]")).to_have_count(2)
+    assert 0 < page.evaluate("window.looks") < 10
+    side = next(each for each in ("left", "right") if _title(page, each) == "guide")
+    frame = frame_of(page, side)
+    height = "e => e.scrollHeight"
+    before = frame.locator("html").evaluate(height)
+    page.keyboard.press("f")
+    page.keyboard.type("last sheet")
+    page.keyboard.press("Enter")
+    expect(frame.locator(".sheet").last).to_be_in_viewport()
+    assert frame.locator("html").evaluate(height) == before
+
+
 def _title(page: Page, side: str) -> str:
     return page.inner_text(f"#{side}-title h2")
 

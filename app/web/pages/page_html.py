@@ -54,9 +54,10 @@ WITHHELD = (
     "repeating-linear-gradient(45deg,#0000 0 6px,#8a837826 6px 7px)!important}"
 )
 # Many pages lock scrolling, or hide themselves until a script has run. Important styles of a layer
-# win over all styles outside layers, also important ones.
+# win over all styles outside layers, also important ones. Both axes: next to a hidden one, a
+# visible one counts as ``auto``, and in quirks mode the body would scroll instead of the page.
 _READABLE = (
-    "@layer topkapi{html{overflow-y:auto!important}body{overflow-y:visible!important}"
+    "@layer topkapi{html{overflow:auto!important}body{overflow:visible!important}"
     "html,body{opacity:1!important;visibility:visible!important}}"
 )
 # What scripts of the judging page paint without changing the page. Added later, the style of a long

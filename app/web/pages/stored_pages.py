@@ -57,6 +57,9 @@ _CODE = ("javascript", "ecmascript", "wasm")
 _SVG, _CSS = "image/svg+xml", "text/css"
 _OPENED = frozenset(("document", "iframe", "frame", "object", "embed"))  # values of Sec-Fetch-Dest
 
+# Each page of a PDF holds hundreds of words: a browser lays out those near the window only.
+_NEAR_THE_WINDOW = b".sheet{content-visibility:auto}"
+
 
 def add_link_errors(app: FastAPI) -> None:
     """Register handlers that answer invalid links with a page that fits into a frame."""
@@ -186,6 +189,7 @@ async def _pdf(request: Request, link: PageLink, found: _Found) -> Response | No
         data = await in_transaction(request, read)
         if data is None:
             return None
+        data = data.replace(b"</style>", _NEAR_THE_WINDOW + b"</style>", 1)
         body = await _rendered(request, HTML, data, found.key)
     return _shown(request, body, replace(head, media_type=HTML), link)
 
