@@ -101,6 +101,7 @@ export function close() {
 export function wireFinder() {
   if (!bar) return;
   opener.addEventListener("click", () => {
+    if (document.getElementById("resume")) return; // the pages are away
     bar.hidden = false;
     opener.setAttribute("aria-expanded", "true");
     field.focus();

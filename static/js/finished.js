@@ -1,9 +1,9 @@
-// On the finished page the key for Undo takes the last answer back, as on the judging page: the query is open again.
+// On the finished page the keys of the judging page take the last answer back and open the answers.
 import { openDialog } from "./dialogs.js";
 import { namesOf } from "./keys.js";
 
 addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || openDialog()) return;
-  const undo = document.querySelector("button[value=undo]");
-  if (undo && namesOf(event).includes(undo.getAttribute("aria-keyshortcuts"))) undo.click();
+  const names = namesOf(event);
+  [...document.querySelectorAll(".head [aria-keyshortcuts]")].find((control) => names.includes(control.getAttribute("aria-keyshortcuts")) && !("enter" in control.dataset))?.click();
 });

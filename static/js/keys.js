@@ -50,11 +50,21 @@ function controlOf(name) {
 function belongsToPage(event) {
   const page = event.target.ownerDocument;
   if (page === document || !event.key.startsWith("Arrow")) return false;
-  if (event.shiftKey) return page.getSelection()?.type === "Range"; // it extends the selection
+  if (event.shiftKey) return page.getSelection()?.rangeCount > 0; // it selects from where the person has clicked, or further
   if (event.key === "ArrowUp" || event.key === "ArrowDown") return true;
   const focused = page.activeElement ?? page.body;
   const inner = focused === page.body || focused === page.documentElement ? pressedIn.get(page) : focused;
   return panes.scrollsSideways(inner?.isConnected ? inner : page.body);
+}
+
+const STEPS = { ArrowLeft: ["left", "character"], ArrowRight: ["right", "character"], ArrowUp: ["backward", "line"], ArrowDown: ["forward", "line"] };
+
+// Begin to select where the person has clicked; a browser only goes on with what is selected.
+function beginSelecting(event) {
+  const selection = event.target.ownerDocument.getSelection();
+  if (!event.shiftKey || selection.type !== "Caret") return;
+  event.preventDefault();
+  selection.modify("extend", ...STEPS[event.key]);
 }
 
 function readingActionOf(name, event) {
@@ -79,13 +89,21 @@ export function toAnswering() {
 function escape() {
   const open = openDialog();
   const resume = document.getElementById("resume");
-  if (open) open.close();
-  else if (resume) resume.click();
-  else {
-    notices.dismiss();
-    document.querySelector(":popover-open")?.hidePopover();
-    toAnswering();
-  }
+  if (open) { open.close(); return; }
+  if (resume) resume.click();
+  else notices.dismiss();
+  document.querySelector(":popover-open")?.hidePopover();
+  toAnswering();
+}
+
+// Ctrl+Enter, or Cmd+Enter, presses the button at the foot of a dialog: it saves, and the dialog closes.
+function save(event) {
+  const dialog = openDialog();
+  const button = event.key === "Enter" && (event.ctrlKey || event.metaKey) ? dialog?.querySelector(".dialog__foot button") : null;
+  if (!button) return;
+  event.preventDefault();
+  dialog.dataset.closes = "1";
+  button.click();
 }
 
 function press(control) {
@@ -97,7 +115,8 @@ function press(control) {
 
 // Handles key presses in the judging page and in every page frame.
 export function onKey(event) {
-  if (event.defaultPrevented || event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.defaultPrevented || event.isComposing || event.altKey) return;
+  if (event.ctrlKey || event.metaKey) { save(event); return; }
   if (event.key === "Escape") {
     event.preventDefault();
     escape();
@@ -105,7 +124,9 @@ export function onKey(event) {
   }
   if (isTyping(event.target)) return;
   const names = namesOf(event);
-  const control = belongsToPage(event) ? null : names.map(controlOf).find(Boolean);
+  const isOfPage = belongsToPage(event);
+  if (isOfPage) beginSelecting(event);
+  const control = isOfPage ? null : names.map(controlOf).find(Boolean);
   const action = names.map((name) => readingActionOf(name, event)).find(Boolean);
   if (control) {
     event.preventDefault();

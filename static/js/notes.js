@@ -1,4 +1,5 @@
 // Notes and flags: every question has drafts of its own, kept in this browser until they are sent.
+import * as notices from "./notices.js";
 import { keep, load } from "./store.js";
 
 function drafts(kind, fieldId, dialog) {
@@ -61,7 +62,12 @@ export const sent = () => notes.sent();
 document.addEventListener("htmx:beforeRequest", (event) => { if (event.target === flagForm()) flagged = shown; });
 document.addEventListener("htmx:afterSwap", (event) => {
   if (event.target !== flagForm()) return;
-  if (flagForm().querySelector(".notice--good")) flags.sent(flagged);
+  const dialog = document.getElementById("flag");
+  if (flagForm().querySelector(".notice--good")) {
+    flags.sent(flagged);
+    if (dialog.dataset.closes) { dialog.close(); notices.tell("flagged"); }
+  }
+  delete dialog.dataset.closes;
   if (flagged !== shown) open(shown);
 });
 document.addEventListener("htmx:sendError", (event) => { if (event.target === flagForm()) flagForm().querySelector("[data-unsent]").hidden = false; });

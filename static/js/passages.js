@@ -37,6 +37,7 @@ function toggle(frame, text, [start, end]) {
   passages.set(frame.dataset.name, isRemoved ? others : [...marked, [start, end, text.slice(start, end)]]);
   store();
   paintPassages();
+  notices.clear("passage");
   document.getElementById("announce").textContent = isRemoved ? "The mark is removed." : "Marked.";
 }
 

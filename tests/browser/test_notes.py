@@ -15,7 +15,7 @@ pytestmark = pytest.mark.browser
 def write(page: Page, text: str) -> None:
     page.keyboard.press("n")
     page.get_by_label("What should the researchers know?").fill(text)
-    page.keyboard.press("Escape")
+    page.keyboard.press("Control+Enter")
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 

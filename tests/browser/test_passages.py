@@ -46,6 +46,7 @@ def test_a_marked_passage_comes_back_with_its_page(
     tab.get_by_role("button", name="Mark", exact=True).click()
     marked: dict[str, Any] = {first: ["Paragraph 2. Water"]}
     expect_marked(tab, marked)
+    expect(tab.get_by_text("Nothing is selected.")).to_be_hidden()
     tab.keyboard.press("ArrowLeft")  # the keys answer again, and the page that was chosen may stay
     answered(tab, 1)
     saved(tab)

@@ -293,6 +293,10 @@ def test_undo_on_the_finished_page_opens_the_query_again(
     before = pair_of(page)
     page.keyboard.press("ArrowLeft")
     expect(page.get_by_text("Finished and saved")).to_be_visible()
+    page.wait_for_load_state()
+    page.keyboard.press("y")
+    page.wait_for_url(f"{assigned.url}/history")
+    page.go_back()
     page.get_by_role("button", name="Undo last answer").click()
     answered(page, 0)
     assert pair_of(page) == before

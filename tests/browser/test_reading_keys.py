@@ -14,6 +14,7 @@ from tests.browser.assigned_work import (
     frame_of,
     make_assigned,
     plain_pages,
+    press,
     ready,
     saved,
     shows_what_it_asks,
@@ -150,10 +151,14 @@ def test_keys_that_select_or_scroll_inside_a_page_never_answer(
 ) -> None:
     assigned = new_assigned(pages=[WIDE, Body(WIDE.data + "2", "text/html")])
     page = assigned.open_page(context)
+    selected = f"() => {FRAME.format('right')}.getSelection().toString().length"
+    frame_of(page, "right").locator("#p").click(position={"x": 20, "y": 8})
+    page.keyboard.press("Shift+ArrowRight")
+    page.wait_for_function(f"() => ({selected})() === 1")
+    nothing_answered(page, assigned)
     frame_of(page, "right").locator("#p").dblclick(position={"x": 20, "y": 8})
     for _ in range(4):
         page.keyboard.press("Shift+ArrowRight")
-    selected = f"() => {FRAME.format('right')}.getSelection().toString().length"
     page.wait_for_function(f"() => ({selected})() >= 'Some'.length + 4")
     nothing_answered(page, assigned)
     frame_of(page, "right").locator("#t td").first.click()
@@ -186,8 +191,14 @@ def test_esc_always_returns_to_answering(
     page.keyboard.press("Escape")
     page.keyboard.press("ArrowRight")
     answered(page, 2)
-    saved(page)
-    assert assigned.log() == [("answer", "left"), ("answer", "right")]
+    page.keyboard.press("p")
+    expect(page.get_by_role("button", name="Resume")).to_be_focused()
+    for key in ("f", "Escape"):  # nothing is there to be found
+        page.keyboard.press(key)
+        expect(page.locator("#finder")).to_be_hidden()
+    expect(page.locator("body")).to_be_focused()
+    press(page, "ArrowRight", 3)
+    assert [answer for _, answer in assigned.log()] == ["left", "right", "right"]
 
 
 def test_a_highlight_that_comes_late_neither_blanks_the_pages_nor_holds_back_an_answer(

@@ -1,6 +1,6 @@
 """The end of a query and of a worker's part: counts, time, what is next, and a code."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
@@ -47,7 +47,7 @@ class SessionSummary:
     """A finished query in numbers; ``next`` is the assignment to continue with.
 
     ``tied_pairs`` are the pages that were judged equal; ``completion`` ends a crowd worker's part;
-    ``undo_key`` is the person's key for Undo.
+    ``keys`` are the person's, by action.
     """
 
     answers: int
@@ -57,7 +57,7 @@ class SessionSummary:
     active_ms: int
     pauses: int
     next: QueueItem | None
-    undo_key: str
+    keys: Mapping[str, str]
     completion: Completion | None = None
 
 
@@ -77,6 +77,6 @@ def summary_of(
         active_ms=assignment_state.active_ms,
         pauses=count_pauses(session, assignment_state.assignment_id),
         next=queue_of_user(session, user_id).now,
-        undo_key=keys_of(session.get_one(User, user_id).keys)["undo"],
+        keys=keys_of(session.get_one(User, user_id).keys),
         completion=completion_of(session, user_id),
     )

@@ -229,7 +229,9 @@ def check_form(request: Request, sent: str | None) -> None:
         return
     cookies: Cookies = request.app.state.cookies
     claim = cookies.claim_of(request)
-    check_csrf(request, claim.nonce if claim else None, sent, cookies)
+    if claim is None:
+        raise SignInNeeded("Sign in to continue.")
+    check_csrf(request, claim.nonce, sent, cookies)
 
 
 def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:

@@ -211,7 +211,7 @@ def _redirect_to_sign_in(request: Request) -> Response:
     url = str(request.app.url_path_for("get_sign_in"))
     wanted = _wanted(request)
     parameters = {"next": wanted} if wanted != "/" else {}
-    if SESSION_COOKIE in request.cookies:
+    if SESSION_COOKIE in request.cookies or request.method != "GET":
         parameters["reason"] = "expired"
     if parameters:
         url += f"?{urlencode(parameters)}"
