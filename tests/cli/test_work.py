@@ -10,10 +10,12 @@ from topkapi.app.services.jobs import store
 
 
 def test_once_runs_what_waits_and_exits(sqlite_url: str, tmp_path: Path) -> None:
-    sessions = make_sessions(make_engine(sqlite_url))
+    engine = make_engine(sqlite_url)
+    sessions = make_sessions(engine)
     with sessions.write.begin() as session:
         job_id = store.queue_job(session, make_study(session), "confidence", {}).id
     environment = {**os.environ, "TOPKAPI_DATABASE_URL": sqlite_url}
     assert FORKER.start(["work", "--once"], environment, tmp_path / "log").wait(60) == 0
     with sessions.read() as session:
         assert session.get_one(Job, job_id).state is JobState.DONE
+    engine.dispose()

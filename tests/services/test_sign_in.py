@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from tests.cases import each_case
 from tests.factories import PASSWORD, authenticator_on, make_user
 from tests.locks import all_writing_locked, be_impatient
-from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SignInAttempt, User
 from topkapi.app.db.queries.accounts import accounts
 from topkapi.app.domain.errors import Forbidden, TooManyAttempts, WrongCredentials
@@ -213,10 +213,9 @@ def test_tries_at_once_at_two_workers_are_bounded_too(sessions: Sessions, ansa: 
 
 
 def test_signing_in_waits_for_no_lock_and_is_throttled_all_the_same(
-    database_url: str, monkeypatch: pytest.MonkeyPatch
+    database_url: str, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     be_impatient(database_url, monkeypatch)
-    sessions = make_sessions(make_engine(database_url))
     with sessions.write.begin() as session:
         user = make_user(session, email="ansa@lehto.example", password=PASSWORD)
     with authenticator_on(sessions) as door, all_writing_locked(database_url):
