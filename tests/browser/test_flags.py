@@ -111,7 +111,8 @@ def test_the_text_of_a_flag_is_kept_until_it_is_sent(
     page.get_by_role("button", name="Flag question").click()
     expect(page.get_by_text("The flag could not be sent.")).to_be_visible()
     page.unroute_all()
-    for expire in (context.clear_cookies, lambda: _end_sessions(assigned)):
+    ways: list[Callable[[], None]] = [context.clear_cookies, lambda: _end_sessions(assigned)]
+    for expire in ways:
         expire()
         page.get_by_role("button", name="Flag question").click()
         expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
