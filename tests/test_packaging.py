@@ -9,13 +9,14 @@ import tarfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
 from zipfile import ZipFile
 
 import pytest
 
+from tests.clients import get
 from tests.commands import run_command
 from tests.live import free_port, wait_until_ready
+from tests.processes import running
 
 ROOT = Path(__file__).parent.parent
 OFFLINE = re.compile("dns error|error sending request|connection|No matching distribution", re.I)
@@ -175,9 +176,8 @@ def test_the_wheel_loads_the_demo_and_serves_it(
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    with _serving(environment, tmp_path) as url, urlopen(f"{url}/sign-in", timeout=30) as page:
-        html = page.read().decode()
-    assert "Sign in" in html
+    with _serving(environment, tmp_path) as url:
+        assert "Sign in" in get(f"{url}/sign-in").text
     where = subprocess.run(
         [sys.executable, "-c", "import topkapi.app as app; print(app.__file__)"],
         cwd=tmp_path,
@@ -208,22 +208,14 @@ def test_the_package_works_in_a_project_with_folders_of_the_same_names(
 
 @contextmanager
 def _serving(environment: dict[str, str], folder: Path) -> Iterator[str]:
-    port = free_port()
-    with (folder / "server.log").open("wb") as log:
-        process = subprocess.Popen(
-            topkapi("serve", "--port", str(port)),
-            cwd=folder,
-            env=environment,
-            stdout=log,
-            stderr=log,
-        )
-    try:
-        url = f"http://localhost:{port}"
-        wait_until_ready(url, process, folder / "server.log")
+    port = str(free_port())
+    url, log, command = f"http://localhost:{port}", folder / "log", topkapi("serve", "--port", port)
+    with (
+        log.open("wb") as stream,
+        running(command, cwd=folder, env=environment, stdout=stream, stderr=stream) as process,
+    ):
+        wait_until_ready(url, process, log)
         yield url
-    finally:
-        process.terminate()
-        process.wait(timeout=10)
 
 
 @pytest.mark.parametrize("runner", [["uvx", "--from"], ["pipx", "run", "--spec"]])

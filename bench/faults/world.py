@@ -79,18 +79,11 @@ class World:
         assert self._server is not None
         for process in self.processes():
             process.kill()
-        await asyncio.to_thread(self._server.process.wait, 10)
+        await asyncio.to_thread(self._server.process.wait)
 
     async def end(self) -> None:
         """Stop the server gracefully."""
-        assert self._server is not None
-        process = self._server.process
-        process.terminate()
-        try:
-            await asyncio.to_thread(process.wait, 15)
-        except subprocess.TimeoutExpired:
-            await self.kill()
-        self._stack.close()
+        await asyncio.to_thread(self._stack.close)
 
     async def stop(self, seconds: float) -> None:
         """Freeze the server for a while."""

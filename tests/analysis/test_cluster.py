@@ -4,7 +4,6 @@ import importlib
 import json
 import os
 import signal
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -106,7 +105,6 @@ def end_once(number: int, mark: str, fold: Fold) -> Row:
     if number == 2 and not Path(mark).exists():
         Path(mark).touch()
         os.kill(os.getpid(), signal.SIGKILL)
-    time.sleep(0.01)
     return {"value": number**2 * fold.train.n_rows}
 
 

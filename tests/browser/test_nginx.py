@@ -6,16 +6,17 @@ import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
-import httpx
 import pytest
 from playwright.sync_api import Browser, BrowserContext, expect
 
 from tests.browser.assigned_work import Site
 from tests.browser.test_prefix import PREFIX, walk_under_path
-from tests.cli.test_serve import within
+from tests.clients import connect
 from tests.factories import make_user
 from tests.live import LiveServer, free_port, serving, wait_until_listening
 from tests.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
+from tests.processes import running
+from tests.waiting import until
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts.tokens import issue_token
@@ -68,9 +69,9 @@ def behind_nginx(sqlite_url: str, tmp_path: Path, provider: OpenIdProvider) -> I
     (folder / "nginx.conf").write_text(text)
     url = f"https://localhost:{port}{PREFIX}"
     engine = make_engine(sqlite_url)
-    proxy = subprocess.Popen([NGINX, "-p", str(folder), "-c", "nginx.conf"])
-    try:
-        with serving(
+    with (
+        running([NGINX, "-p", str(folder), "-c", "nginx.conf"]),
+        serving(
             sqlite_url,
             tmp_path,
             port=target,
@@ -80,14 +81,12 @@ def behind_nginx(sqlite_url: str, tmp_path: Path, provider: OpenIdProvider) -> I
             oidc_issuer=provider.issuer,
             oidc_client_id=CLIENT,
             oidc_client_secret=SECRET,
-        ) as live:
-            behind = LiveServer(url, live.process, live.log, sqlite_url, live.secret_file)
-            wait_until_listening(url, live.process, folder / "error.log")
-            yield Site(behind, make_sessions(engine))
-    finally:
-        proxy.terminate()
-        proxy.wait(timeout=20)
-        engine.dispose()
+        ) as live,
+    ):
+        behind = LiveServer(url, live.process, live.log, sqlite_url, live.secret_file)
+        wait_until_listening(url, live.process, folder / "error.log")
+        yield Site(behind, make_sessions(engine))
+    engine.dispose()
 
 
 def make_certificate(folder: Path) -> None:
@@ -115,7 +114,7 @@ def test_everything_works_behind_nginx_with_tls_under_a_path(
     trusted = ssl.create_default_context(cafile=str(tmp_path / "nginx" / "certificate.pem"))
     address = f"{behind_nginx.server.url}/api/v1"
     headers = {"Authorization": f"Bearer {token}"}
-    with httpx.Client(base_url=address, headers=headers, verify=trusted, timeout=60) as client:
+    with connect(base_url=address, headers=headers, verify=trusted) as client:
         found = client.get("/studies").json()
         assert "tulips" in str(found)
         jobs = f"/studies/{assigned.study.slug}/jobs"
@@ -123,7 +122,7 @@ def test_everything_works_behind_nginx_with_tls_under_a_path(
         assert job.status_code == 201, job.text
         path = f"{jobs}/{job.json()['id']}"
         ended = ("done", "failed")
-        within(120, lambda: client.get(path).json()["state"] in ended, "the job does not end")
+        until(lambda: client.get(path).json()["state"] in ended, "the end of the job")
         assert client.get(path).json()["state"] == "done"
 
 

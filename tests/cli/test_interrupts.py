@@ -4,10 +4,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
+
+from tests.processes import running
+from tests.waiting import until
 
 LOADING = """
 import importlib, os, signal, topkapi.app.cli as cli
@@ -22,21 +25,15 @@ main("simulate --sorter robust --n 300 --k 30 --runs 400 --processes 2".split())
 """
 
 
-def started(code: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", code],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
+def started(code: str) -> AbstractContextManager[subprocess.Popen[str]]:
+    pipe = subprocess.PIPE
+    return running([sys.executable, "-c", code], stdout=pipe, stderr=pipe, text=True)
 
 
 def wait_for_workers(process: subprocess.Popen[str]) -> None:
     """Wait until two workers compute: Python ignores an interrupt that arrives during a fork."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    while process.poll() is None and sum(map(is_busy, children.read_text().split())) < 2:
-        time.sleep(0.05)
+    until(lambda: process.poll() is not None or sum(map(is_busy, children.read_text().split())) > 1)
 
 
 def is_busy(pid: str) -> bool:
@@ -46,21 +43,17 @@ def is_busy(pid: str) -> bool:
 
 
 def test_while_modules_load_nothing_is_printed() -> None:
-    process = started(LOADING)
-    out, err = process.communicate(timeout=120)
+    with started(LOADING) as process:
+        out, err = process.communicate()
     assert (process.returncode, out, err) == (-signal.SIGINT, "", "")
 
 
 @pytest.mark.thorough
 def test_a_simulation_does_not_finish_its_chunks() -> None:
-    process = started(SIMULATING)
-    wait_for_workers(process)
-    assert process.poll() is None
-    os.killpg(process.pid, signal.SIGINT)
-    try:
-        out, err = process.communicate(timeout=120)
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
+    with started(SIMULATING) as process:
+        wait_for_workers(process)
+        assert process.poll() is None
+        os.killpg(process.pid, signal.SIGINT)
+        out, err = process.communicate()
     assert process.returncode == 130
     assert "Traceback" not in out + err

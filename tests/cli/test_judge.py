@@ -2,19 +2,20 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
 from tests.chat_endpoint import ChatEndpoint, Fault, serving_chat
+from tests.processes import running
 from tests.ranked import make_ranked_study
+from tests.waiting import until
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, JudgmentRow, MachineCall
+from topkapi.app.db.models import Assignment, Job, JudgmentRow, MachineCall
+from topkapi.app.services.jobs.store import expire_leases
 
 COMMAND = (sys.executable, "-c", "from topkapi.app.cli import main; main()", "judge", "ranked")
 pytestmark = pytest.mark.both
@@ -43,11 +44,10 @@ def test_a_killed_run_is_continued_by_the_same_command(
         assert json.loads(dry.stdout)["assignments"] == 4
         assert endpoint.requests == 0
         killed_at = len(endpoint.paid)
-        running = subprocess.Popen([*COMMAND, *arguments], env=environment)
-        while len(endpoint.paid) < killed_at + 6:
-            time.sleep(0.02)
-        running.send_signal(signal.SIGKILL)
-        running.wait()
+        with running([*COMMAND, *arguments], env=environment):
+            until(lambda: len(endpoint.paid) >= killed_at + 6, "six answers")
+        with sessions.write.begin() as session:
+            expire_leases(session, session.scalars(select(Job.worker)).one() or "")
         ended = subprocess.run(
             [*COMMAND, *arguments], env=environment, check=True, capture_output=True
         )

@@ -15,7 +15,7 @@ def test_once_runs_what_waits_and_exits(sqlite_url: str, tmp_path: Path) -> None
     with sessions.write.begin() as session:
         job_id = store.queue_job(session, make_study(session), "confidence", {}).id
     environment = {**os.environ, "TOPKAPI_DATABASE_URL": sqlite_url}
-    assert FORKER.start(["work", "--once"], environment, tmp_path / "log").wait(60) == 0
+    assert FORKER.start(["work", "--once"], environment, tmp_path / "log").wait() == 0
     with sessions.read() as session:
         assert session.get_one(Job, job_id).state is JobState.DONE
     engine.dispose()

@@ -12,6 +12,8 @@ from sqlalchemy.orm import Session
 from tests.cases import each_case
 from tests.databases import PostgresqlTemplate
 from tests.factories import make_assignment, make_study, make_user
+from tests.waiting import WATCHDOG
+from topkapi.app.db import engine as engines
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import Sessions, make_engine, normal_url
 from topkapi.app.db.models import Assignment, Content, JudgmentRow, Study, User
@@ -66,9 +68,10 @@ def _end_all_others(engine: Engine) -> None:
     with other.begin() as connection:
         ended = connection.execute(
             text(
-                "SELECT count(pg_terminate_backend(pid, 5000)) FROM pg_stat_activity "
+                "SELECT count(pg_terminate_backend(pid, :patience)) FROM pg_stat_activity "
                 "WHERE datname = current_database() AND pid <> pg_backend_pid()"
-            )
+            ),
+            {"patience": int(1000 * WATCHDOG)},
         ).scalar_one()
     other.dispose()
     assert ended == 3
@@ -166,7 +169,7 @@ def test_sqlite_is_set_up_to_last(sqlite_url: str) -> None:
         "journal_mode": "wal",
         "synchronous": 2,
         "foreign_keys": 1,
-        "busy_timeout": 30_000,
+        "busy_timeout": engines.BUSY_MS,
     }
 
 

@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,9 +16,17 @@ from sqlalchemy import URL, make_url, update
 
 from tests.clients import open_client
 from tests.commands import run_command
-from tests.databases import PostgresqlTemplate, execute, one_at_a_time, quick_root, start_cluster
+from tests.databases import (
+    PostgresqlTemplate,
+    end_process,
+    execute,
+    one_at_a_time,
+    quick_root,
+    start_cluster,
+)
 from tests.factories import make_study, make_user
 from topkapi.app.config import Settings
+from topkapi.app.db import replica as replicas
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Study
 from topkapi.app.domain.enums import Role
@@ -26,7 +35,7 @@ from topkapi.app.services.accounts.tokens import issue_token
 
 
 @pytest.fixture
-def primary(postgresql_template: PostgresqlTemplate) -> Iterator[URL]:
+def primary(postgresql_template: PostgresqlTemplate, _patient: None) -> Iterator[URL]:
     if "TOPKAPI_TEST_DATABASE_URL" in os.environ:
         pytest.skip("a replica is made only of the server that the tests start")
     with postgresql_template.copy() as url:
@@ -53,9 +62,12 @@ def replica(primary: URL) -> Iterator[URL]:
         lock.unlink()
     with one_at_a_time():
         server = start_cluster(folder)
-    yield make_url(server.get_uri()).set(drivername="postgresql+psycopg", database=primary.database)
-    pgexec("pg_ctl", ["-D", str(folder), "-m", "immediate", "stop"], bin_path=programs, user=user)
-    shutil.rmtree(folder, ignore_errors=True)
+    try:
+        url = make_url(server.get_uri())
+        yield url.set(drivername="postgresql+psycopg", database=primary.database)
+    finally:
+        end_process(server.get_postmaster_info().process, signal.SIGQUIT)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 @pytest.fixture
@@ -104,11 +116,11 @@ def test_exports_are_of_the_replica_which_catches_up_first(
         for slug in ("a", "b", "c"):
             assert client.get(renamed(client, slug)).status_code == 200
         execute(replica, "SELECT pg_wal_replay_pause()")
-        monkeypatch.setattr("topkapi.app.db.replica.CATCH_UP_SECONDS", 0.1)
         report = renamed(client, "d")
-        assert client.get(report).status_code == 404
+        with monkeypatch.context() as patch:
+            patch.setattr(replicas, "CATCH_UP_SECONDS", 0.1)  # seconds: their end is awaited
+            assert client.get(report).status_code == 404
         execute(replica, "SELECT pg_wal_replay_resume()")
-        monkeypatch.undo()
         assert client.get(report).status_code == 200
         figures = client.get("/metrics", headers={"Authorization": "Bearer a token"})
         assert figures.status_code == 200

@@ -10,6 +10,7 @@ import httpx
 import pytest
 from sqlalchemy import select
 
+from tests.clients import connect
 from tests.judging import Job, answer_to, make_job
 from tests.live import LiveServer
 from topkapi.app.db.engine import Sessions
@@ -83,41 +84,37 @@ def _work(
     """Send the script; resend a request without a reply once a server is up."""
     script = Script()
     at = set(kills.sample(range(5, JUDGMENTS - 5), KILLS)) if kills else set()
-    client = httpx.Client(base_url=server.url, headers=job.headers, timeout=10)
+    client = connect(base_url=server.url, headers=job.headers)
     state: dict[str, Any] = client.get(job.url).json()
     for number in range(JUDGMENTS):
         path, body = script.next(state)
         if number in at:
             assert kills is not None
-            Timer(kills.random() * 0.012, server.process.kill).start()
+            Timer(kills.random() * 0.012, server.process.kill).start()  # seconds: any moment
         while True:
             try:
                 reply = client.post(f"{job.url}/{path}", json=body)
                 break
             except httpx.TransportError:
-                assert restart is not None
-                server.process.wait(timeout=10)
-                server = restart()
-                client.base_url = httpx.URL(server.url)
-        if number in at and server.process.poll() is None:
-            server = _made_sure(server, restart)
-            client.base_url = httpx.URL(server.url)
+                server = _revived(server, client, restart)
+                at.remove(number)
+        if number in at:  # the reply was quicker than the kill, which hits between two requests
+            server = _revived(server, client, restart)
         assert reply.status_code == 200, reply.text
         state = reply.json()
     client.close()
     return state
 
 
-def _made_sure(server: LiveServer, restart: Callable[[], LiveServer] | None) -> LiveServer:
-    """Wait for a reply that was quicker than the kill, so that it hits between two requests."""
-    from subprocess import TimeoutExpired
-
+def _revived(
+    server: LiveServer, client: httpx.Client, restart: Callable[[], LiveServer] | None
+) -> LiveServer:
+    """Wait until the server is dead, and start another."""
     assert restart is not None
-    try:
-        server.process.wait(timeout=0.1)
-    except TimeoutExpired:
-        return server
-    return restart()
+    server.process.wait()
+    server = restart()
+    client.base_url = httpx.URL(server.url)
+    return server
 
 
 def test_the_script_takes_back_and_repeats(tmp_path: Path) -> None:

@@ -1,20 +1,20 @@
 """The key of a model is in no log, table, export or page, even if the endpoint repeats it."""
 
 import json
-import time
 from pathlib import Path
 
-import httpx
 import pytest
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
 from tests.chat_endpoint import ChatEndpoint, Fault, completion, serving_chat
+from tests.clients import connect
 from tests.commands import run_command
 from tests.factories import make_user
 from tests.live import FORKER, serving
 from tests.ranked import make_ranked_study
 from tests.services.test_machines import ALL, everything
+from tests.waiting import until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, MachineCall, User
 from topkapi.app.domain.enums import JobState, Role
@@ -79,7 +79,7 @@ def test_a_search_of_logs_database_exports_pages_and_errors_finds_no_key(
             arguments = ["--model", "fake", "--endpoint", at, "--name", at[-9:]]
             texts[f"command {at}"] = str(run_command(capsys, ["judge", SLUG, *arguments]))
         cookie = Site(server, sessions).cookie(user)
-        with httpx.Client(cookies={cookie["name"]: cookie["value"]}, timeout=60) as client:
+        with connect(cookies={cookie["name"]: cookie["value"]}) as client:
             for path in (name.format(job=job) for name in PAGES for job in jobs):
                 found = client.get(f"{server.url}/studies/{SLUG}/{path}", follow_redirects=True)
                 texts[f"page {path}"] = found.text
@@ -108,8 +108,10 @@ def judged_by_server(sessions: Sessions, address: str) -> int:
         study = required_study(session, SLUG)
         terms = {"model": address[-8:], "endpoint": address, "tools": ALL, "rounds": 6}
         job = store.queue_job(session, study, "judge", Terms.read(terms).as_json()).id
-    while True:
+
+    def ended() -> bool:
         with sessions.read() as session:
-            if session.get_one(Job, job).state.final:
-                return job
-        time.sleep(0.1)
+            return session.get_one(Job, job).state.final
+
+    until(ended, "the end of the job")
+    return job

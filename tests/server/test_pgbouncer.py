@@ -19,6 +19,7 @@ from tests.databases import PostgresqlTemplate
 from tests.factories import make_user
 from tests.judging import judge_to_the_end, make_job
 from tests.live import free_port
+from tests.processes import running
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import User
@@ -50,14 +51,10 @@ def bouncer_url(postgresql_template: PostgresqlTemplate) -> Iterator[str]:
         config.write_text(CONFIG.format(host=host, port=port))
         os.chmod(folder, 0o755)
         user = ["-u", _owner(host)] if os.geteuid() == 0 else []  # it refuses to run as root
-        process = subprocess.Popen([PROGRAM, "-q", *user, str(config)])
-        try:
+        with running([PROGRAM, "-q", *user, str(config)]) as process:
             address = f"postgresql://postgres@127.0.0.1:{port}/{quote(str(direct.database))}"
             _wait_until_it_answers(address, process)
             yield f"{address}?prepared_statements=off"
-        finally:
-            process.terminate()
-            process.wait(timeout=10)
 
 
 def _owner(host: str) -> str:
@@ -68,7 +65,7 @@ def _owner(host: str) -> str:
 def _wait_until_it_answers(address: str, process: "subprocess.Popen[bytes]") -> None:
     while process.poll() is None:
         try:
-            with closing(psycopg.connect(address, connect_timeout=5)):
+            with closing(psycopg.connect(address)):
                 return
         except psycopg.OperationalError as error:
             if "refused" not in str(error):

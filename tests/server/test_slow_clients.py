@@ -2,30 +2,49 @@
 
 import socket
 import struct
-import threading
-import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import NamedTuple, cast
 
-import httpx
 import pytest
 import uvicorn
 from starlette.types import Receive, Scope, Send
 
+from tests.clients import get
 from tests.live import free_port
+from tests.threads import GivenLoop
+from tests.waiting import until
 from topkapi.app.web.server.protocol import BoundedProtocol
 
 pytestmark = pytest.mark.server
 LARGE = 3_000_000
+HEAD, REST = BoundedProtocol.HEAD_SECONDS, BoundedProtocol.REST_SECONDS
 
 
-class QuickProtocol(BoundedProtocol):
-    """The same limits, short enough to be reached within a test."""
+class SmallProtocol(BoundedProtocol):
+    """The same limits, with fewer connections."""
 
-    HEAD_SECONDS = 0.3
-    REST_SECONDS = 0.3
-    STALL_SECONDS = 0.3
     MOST_CONNECTIONS = 20
+
+
+class Running(NamedTuple):
+    """A server in a thread; no time passes unless a test says so."""
+
+    server: uvicorn.Server
+    port: int
+    clock: GivenLoop
+
+    def connection(self) -> BoundedProtocol:
+        """Return the only connection, once those of earlier tests have ended."""
+        found = self.server.server_state.connections
+        until(lambda: len(found) == 1, "a single connection")
+        return cast(BoundedProtocol, next(iter(found)))
+
+    def has_received(self, size: int) -> None:
+        """Wait until the server has so many bytes of the head or body of a request."""
+        found = self.connection()
+        until(lambda: found._head_bytes == size, f"{size} bytes")
 
 
 async def program(scope: Scope, _receive: Receive, send: Send) -> None:
@@ -42,42 +61,31 @@ async def program(scope: Scope, _receive: Receive, send: Send) -> None:
 
 
 @contextmanager
-def serving(protocol: type[BoundedProtocol]) -> Iterator[tuple[uvicorn.Server, int]]:
-    port = free_port()
-    config = uvicorn.Config(
-        program, host="127.0.0.1", port=port, http=protocol, timeout_keep_alive=1, log_config=None
-    )
+def serving(protocol: type[BoundedProtocol]) -> Iterator[Running]:
+    port, clock = free_port(), GivenLoop()
+    config = uvicorn.Config(program, host="127.0.0.1", port=port, http=protocol, log_config=None)
     server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    yield server, port
-    server.should_exit = True
-    thread.join(timeout=10)
+    with ThreadPoolExecutor(1) as pool:
+        ended = pool.submit(clock.run, server.serve())
+        until(lambda: server.started or ended.done(), "the start of the server")
+        try:
+            yield Running(server, port, clock)
+        finally:
+            server.should_exit = True
+            clock.step = 1.0  # it ends soon
+            ended.result()
 
 
 @pytest.fixture(scope="module")
-def server() -> Iterator[tuple[uvicorn.Server, int]]:
-    with serving(QuickProtocol) as running:
+def server() -> Iterator[Running]:
+    with serving(SmallProtocol) as running:
         yield running
 
 
-def connect(port: int, sent: bytes = b"") -> socket.socket:
-    client = socket.create_connection(("127.0.0.1", port), timeout=10)
+def connect(server: Running, sent: bytes = b"") -> socket.socket:
+    client = socket.create_connection(("127.0.0.1", server.port))
     client.sendall(sent)
     return client
-
-
-def drip(client: socket.socket, pieces: Iterable[bytes], seconds: float = 0.002) -> bool:
-    """Send piece by piece; return whether the server closed the connection meanwhile."""
-    try:
-        for piece in pieces:
-            client.sendall(piece)
-            time.sleep(seconds)
-    except OSError:
-        return True
-    return False
 
 
 def read_to_end(client: socket.socket) -> bytes:
@@ -97,31 +105,37 @@ def read_to_end(client: socket.socket) -> bytes:
     "sent",
     [b"", b"\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HTTP/1.1\r\nX: " + b"a" * 1000],
 )
-def test_a_head_that_is_never_complete_is_given_up(
-    server: tuple[uvicorn.Server, int], sent: bytes
-) -> None:
-    with connect(server[1], sent) as client:
+def test_a_head_that_is_never_complete_is_given_up(server: Running, sent: bytes) -> None:
+    with connect(server, sent) as client:
+        server.has_received(len(sent))
+        server.clock.pass_by(HEAD - 1)
+        assert not server.connection().transport.is_closing()
+        server.clock.pass_by(1)
         assert read_to_end(client) == b""
 
 
-def test_a_head_that_comes_byte_by_byte_has_no_more_time(
-    server: tuple[uvicorn.Server, int],
-) -> None:
-    with connect(server[1], b"GET / HTTP/1.1\r\nX: ") as client:
-        assert drip(client, [b"a"] * 5000)
+def test_a_head_that_comes_byte_by_byte_has_no_more_time(server: Running) -> None:
+    with connect(server, b"GET / HTTP/1.1\r\nX: ") as client:
+        for size in range(19, 24):
+            server.has_received(size)
+            server.clock.pass_by(HEAD / 5)
+            client.sendall(b"a")
+        assert read_to_end(client) == b""
 
 
-def test_line_ends_do_not_keep_a_connection_open(server: tuple[uvicorn.Server, int]) -> None:
-    with connect(server[1], b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as client:
+def test_line_ends_do_not_keep_a_connection_open(server: Running) -> None:
+    with connect(server, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n") as client:
         assert client.recv(65536).startswith(b"HTTP/1.1 200")
-        assert drip(client, [b"\r\n"] * 1000, seconds=0.01)
+        for size in (2, 4):
+            client.sendall(b"\r\n")
+            server.has_received(size)
+            server.clock.pass_by(HEAD / 2)
+        assert read_to_end(client) == b""
 
 
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
-def test_a_head_that_is_too_large_is_refused(
-    server: tuple[uvicorn.Server, int], end: bytes
-) -> None:
-    with connect(server[1]) as client:
+def test_a_head_that_is_too_large_is_refused(server: Running, end: bytes) -> None:
+    with connect(server) as client:
         try:
             client.sendall(b"GET / HTTP/1.1\r\nX: " + b"a" * 70_000 + end)
         except OSError:
@@ -129,71 +143,63 @@ def test_a_head_that_is_too_large_is_refused(
         assert read_to_end(client)[:12] in (b"HTTP/1.1 431", b"")
 
 
-def test_many_headers_in_one_piece_are_refused(server: tuple[uvicorn.Server, int]) -> None:
+def test_many_headers_in_one_piece_are_refused(server: Running) -> None:
     head = b"GET / HTTP/1.1\r\n" + b"".join(b"X-%d: aaaaaaaa\r\n" % n for n in range(5000))
-    with connect(server[1], head + b"\r\n") as client:
+    with connect(server, head + b"\r\n") as client:
         assert read_to_end(client)[:12] in (b"HTTP/1.1 431", b"")
 
 
-def test_the_rest_of_a_body_after_the_response_is_not_waited_for(
-    server: tuple[uvicorn.Server, int],
-) -> None:
-    with connect(
-        server[1], b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"
-    ) as client:
+def test_the_rest_of_a_body_after_the_response_is_not_waited_for(server: Running) -> None:
+    head = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 500000\r\n\r\n"
+    with connect(server, head) as client:
         assert client.recv(65536).startswith(b"HTTP/1.1 200")
-        assert drip(client, [b"a"] * 5000)
+        for sent in (1, 2):
+            client.sendall(b"a")
+            server.has_received(len(head) + sent)
+            server.clock.pass_by(REST / 2)
+        assert read_to_end(client) == b""
 
 
-def test_a_rest_that_comes_soon_does_no_harm(server: tuple[uvicorn.Server, int]) -> None:
+def test_a_rest_that_comes_soon_does_no_harm(server: Running) -> None:
     request = b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n"
-    with connect(server[1], request) as client:
+    with connect(server, request) as client:
         for _ in range(3):
             assert client.recv(65536).startswith(b"HTTP/1.1 200")
             client.sendall(b"abcde" + request)
 
 
-def test_a_reader_who_takes_nothing_is_cut_off(server: tuple[uvicorn.Server, int]) -> None:
-    running, port = server
-    before = len(running.server_state.connections)
-    with connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n"):
-        deadline = time.monotonic() + 10
-        while len(running.server_state.connections) <= before and time.monotonic() < deadline:
-            time.sleep(0.01)
-        while len(running.server_state.connections) > before and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert len(running.server_state.connections) <= before
+def test_a_reader_who_takes_nothing_is_cut_off(server: Running) -> None:
+    with connect(server, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n"):
+        cut_off = server.connection()
+        until(lambda: cut_off.flow.write_paused, "a full buffer")
+        server.clock.pass_by(cut_off.STALL_SECONDS)
+        assert not server.server.server_state.connections
 
 
 def test_a_client_who_leaves_a_pipeline_is_no_fault(
-    server: tuple[uvicorn.Server, int], caplog: pytest.LogCaptureFixture
+    server: Running, caplog: pytest.LogCaptureFixture
 ) -> None:
-    running, port = server
-    with connect(port, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n" * 3) as client:
+    with connect(server, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n" * 3) as client:
         client.recv(1000)
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-    deadline = time.monotonic() + 10
-    while running.server_state.tasks and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not running.server_state.tasks
+    until(lambda: not server.server.server_state.tasks, "the end of its requests")
     assert "Exception in ASGI application" not in caplog.text
 
 
-def test_a_reader_who_goes_on_gets_everything(server: tuple[uvicorn.Server, int]) -> None:
-    assert len(httpx.get(f"http://127.0.0.1:{server[1]}/large").content) == LARGE
+def test_a_reader_who_goes_on_gets_everything(server: Running) -> None:
+    assert len(get(f"http://127.0.0.1:{server.port}/large").content) == LARGE
 
 
-def test_idle_connections_do_not_keep_others_out(server: tuple[uvicorn.Server, int]) -> None:
-    port = server[1]
-    idle = [connect(port) for _ in range(3 * QuickProtocol.MOST_CONNECTIONS)]
-    assert httpx.get(f"http://127.0.0.1:{port}/").text == "xx"
+def test_idle_connections_do_not_keep_others_out(server: Running) -> None:
+    idle = [connect(server) for _ in range(3 * SmallProtocol.MOST_CONNECTIONS)]
+    assert get(f"http://127.0.0.1:{server.port}/").text == "xx"
     for client in idle:
         client.close()
 
 
 def test_an_old_connection_ends_with_its_response() -> None:
     class OldProtocol(BoundedProtocol):
-        AGE_SECONDS = -1.0
+        AGE_SECONDS = -1.0  # seconds: every connection is older
 
-    with serving(OldProtocol) as (_, port):
-        assert httpx.get(f"http://127.0.0.1:{port}/").headers["connection"] == "close"
+    with serving(OldProtocol) as (_, port, _):
+        assert get(f"http://127.0.0.1:{port}/").headers["connection"] == "close"

@@ -2,7 +2,6 @@
 
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
-from time import sleep
 from typing import Any
 
 import pytest
@@ -20,6 +19,7 @@ from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_user
+from tests.waiting import until
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow
@@ -255,8 +255,7 @@ def until_a_lock_is_waited_for(session: Session) -> None:
     """Return when another transaction waits; on SQLite it cannot even begin."""
     if session.connection().dialect.name == "postgresql":
         count = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
-        while not session.scalar(count):
-            sleep(0.01)
+        until(lambda: session.scalar(count), "a lock that is waited for")
 
 
 def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> None:

@@ -12,6 +12,7 @@ from sqlalchemy import select
 
 from tests.exporting import START, by_worth, judge, make_grades, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.waiting import WATCHDOG
 from topkapi.analysis.report import StudyData, build_report
 from topkapi.analysis.report.serialise import record_of
 from topkapi.app.db.engine import Sessions
@@ -238,7 +239,7 @@ def test_a_report_is_kept_until_the_study_changes(
 def test_reports_with_other_options_are_made_at_the_same_time(
     judged: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    both_are_made = Barrier(2, timeout=20)  # with one lock for all, nobody would pass it
+    both_are_made = Barrier(2, timeout=WATCHDOG)  # with one lock for all, nobody would pass it
     empty = build_report(StudyData("", (), (), (), ()))
 
     def build(*_: Any, **__: Any) -> Any:

@@ -3,7 +3,6 @@
 import json
 from copy import copy
 from dataclasses import replace
-from time import monotonic, sleep
 from typing import Any
 
 import pytest
@@ -13,6 +12,7 @@ from hypothesis.stateful import initialize, run_state_machine_as_test
 
 from tests.factories import make_assignment, make_user
 from tests.services.test_labeling import AssignedWork, Labeling, answer_to
+from tests.waiting import until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.domain.errors import OutOfTurn
@@ -241,11 +241,9 @@ def test_a_server_learns_from_a_query_after_its_last_answer_is_stored(
     assigned.live = LiveSessions(when_finished=learner.learn_after)
     for _ in range(8):
         assigned.answer(Answer.LEFT)
-    deadline = monotonic() + 60.0
-    while EVIDENCE not in (ended := stored(assigned) or {}) and monotonic() < deadline:
-        sleep(0.05)
+    ended = until(lambda: (stored(assigned) or {}).get(EVIDENCE), "the evidence")
     learner.close()
-    assert max(ended[EVIDENCE]) == 0.0
+    assert max(ended) == 0.0
     state = assigned.submit(Submission(8, EntryKind.UNDO))
     assigned.submit(Submission(9, answer=answer_to(state, Answer.RIGHT)), LiveSessions())
     assert EVIDENCE not in (stored(assigned) or {}), "other answers are other evidence"

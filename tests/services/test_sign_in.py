@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 from tests.cases import each_case
 from tests.factories import PASSWORD, authenticator_on, make_user
 from tests.locks import all_writing_locked, be_impatient
+from tests.waiting import WATCHDOG
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SignInAttempt, User
 from topkapi.app.db.queries.accounts import accounts
@@ -267,20 +268,20 @@ def test_nobody_waits_while_the_tries_of_another_are_read(
     def slow(session: Session, email: str, *given: object) -> set[Attempt]:
         if email == ansa.email:
             reading.set()
-            assert go_on.wait(20)
+            assert go_on.wait(WATCHDOG)
         return attempts(session, email, *given)  # type: ignore[arg-type]
 
     attempts = accounts.attempts
     monkeypatch.setattr(accounts, "attempts", slow)
     with ThreadPoolExecutor(2) as pool:
         slowly = pool.submit(fail, door)
-        assert reading.wait(20)
+        assert reading.wait(WATCHDOG)
         quickly = pool.submit(fail, door, email="bao@example.org", visitor=stranger(1))
         try:
-            assert "Four attempts left" in quickly.result(10)
+            assert "Four attempts left" in quickly.result(WATCHDOG)
         finally:
             go_on.set()
-        assert "Four attempts left" in slowly.result(20)
+        assert "Four attempts left" in slowly.result()
 
 
 def test_a_disabled_person_is_told_so_only_with_the_right_password(

@@ -17,6 +17,7 @@ from tests.clients import open_client, open_clients
 from tests.crowds import make_link
 from tests.factories import make_study, make_user, sign_in
 from tests.services.test_training import pair
+from tests.waiting import WATCHDOG
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, AuditEvent, CrowdWorker, EntryLink, Study, User
@@ -402,13 +403,9 @@ def test_a_program_makes_lists_and_closes_links(client: httpx.Client, sessions: 
 def test_workers_who_race_for_the_last_slot_do_not_share_it(
     app: FastAPI,
     sessions: Sessions,
-    monkeypatch: pytest.MonkeyPatch,
     terms: dict[str, int],
     taken: int,
 ) -> None:
-    # A busy machine is not a failure.
-    monkeypatch.setattr("topkapi.app.web.access.slots.QUEUE_SECONDS", 60.0)
-    monkeypatch.setattr("topkapi.app.web.access.deps._LONG_WAIT", 60.0)
     token = linked(sessions, **terms)
     workers = [{"PROLIFIC_PID": f"w{number}", "SESSION_ID": f"s{number}"} for number in range(4)]
     with open_clients(app, len(workers)) as browsers, ThreadPoolExecutor(len(workers)) as pool:
@@ -417,7 +414,7 @@ def test_workers_who_race_for_the_last_slot_do_not_share_it(
         def race(client: httpx.Client, values: dict[str, str]) -> int:
             page = client.get(f"/enter/{token}", params=values)
             found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
-            together.wait(60)  # everybody has seen that there is a slot
+            together.wait(WATCHDOG)  # everybody has seen that there is a slot
             sent = {**values, "csrf_token": found.group(1) if found else ""}
             return client.post(f"/enter/{token}", data=sent).status_code
 

@@ -14,6 +14,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.results.exports import EXPORTS
+from topkapi.app.web.access import slots
 from topkapi.app.web.access.slots import TransactionLimits
 
 ANSA = "ansa@tulips.example"
@@ -164,11 +165,12 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
-    monkeypatch.setattr("topkapi.app.web.access.slots.QUEUE_SECONDS", 0.01)
     limiter = app.state.transaction_limits.export.limiter
     for number in range(int(limiter.total_tokens)):
         limiter.acquire_on_behalf_of_nowait(number)
-    answer = client.get(f"{API}/pairs.tsv", headers=headers)
+    with monkeypatch.context() as patch:
+        patch.setattr(slots, "QUEUE_SECONDS", 0.01)  # seconds: their end is awaited
+        answer = client.get(f"{API}/pairs.tsv", headers=headers)
     assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
     limiter.release_on_behalf_of(0)
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200

@@ -4,6 +4,7 @@ import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 
 import httpx
 import pytest
@@ -16,6 +17,7 @@ from tests.asgi import begin, exchange, scope_of
 from tests.cases import each_case
 from tests.factories import make_user, sign_in
 from tests.threads import in_thread
+from tests.waiting import until
 from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
@@ -61,13 +63,9 @@ def held(app: FastAPI) -> list[str]:
     return [name for name, lane in lanes(app) if lane.limiter.borrowed_tokens]
 
 
-async def is_released(app: FastAPI) -> bool:
-    """Return whether nothing stays in use; a late write, such as a token's last use, ends soon."""
-    for _ in range(200):
-        if not held(app) and not app.state.engine.pool.checkedout():
-            return True
-        await asyncio.sleep(0.01)
-    return False
+def is_released(app: FastAPI) -> bool:
+    """Return whether nothing is in use; a late write, such as a token's last use, ends soon."""
+    return not held(app) and not app.state.engine.pool.checkedout()
 
 
 @pytest.mark.thorough
@@ -76,16 +74,14 @@ def test_a_body_that_never_comes_holds_no_slot_on_any_route(
 ) -> None:
     """Call every route, anonymously and as administrator, with a body that never arrives."""
     writers: list[str] = []
-    taken: list[tuple[str, str, bool, list[str]]] = []
     event.listen(app.state.engine, "begin", lambda _connection: writers.append("begun"))
 
     async def ask(method: str, path: str, known: bool) -> None:
         headers = {**NOTHING_SENT, **(credentials(app, path, admin) if known else {})}
         scope = scope_of(method, address_of(path), headers)
-        reply, task = await begin(app, scope, (), seconds=20)
+        reply, task = await begin(app, scope, ())
         assert reply.status or reply.asked_for_body, f"{method} {path}"
-        if not await is_released(app):
-            taken.append((method, path, known, held(app)))
+        await asyncio.to_thread(until, partial(is_released, app), f"{method} {path} {known}")
         task.cancel()
         await asyncio.wait({task})
 
@@ -96,7 +92,6 @@ def test_a_body_that_never_comes_holds_no_slot_on_any_route(
                     await ask(method, path, known)
 
     in_thread(asyncio.run, ask_all())
-    assert taken == []
     assert writers  # the listener works
 
 
@@ -222,12 +217,12 @@ def test_bodies_are_bounded_while_they_stream(app: FastAPI, admin: tuple[User, s
 def test_a_body_that_takes_too_long_is_given_up(
     app: FastAPI, admin: tuple[User, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(gate, "IDLE_SECONDS", 0.01)
+    monkeypatch.setattr(gate, "IDLE_SECONDS", 0.01)  # seconds: their end is awaited
 
     async def ask(path: str) -> int:
         async with app.router.lifespan_context(app):
             headers = {**NOTHING_SENT, **credentials(app, path, admin)}
-            reply, task = await begin(app, scope_of("POST", path, headers), (), seconds=20)
+            reply, task = await begin(app, scope_of("POST", path, headers), ())
             await task
             return reply.status
 

@@ -1,7 +1,6 @@
 import os
 import re
 import threading
-import time
 from pathlib import Path
 
 import httpx
@@ -11,6 +10,7 @@ from sqlalchemy import select
 
 from tests.factories import make_study, make_user, sign_in
 from tests.studies import append, small_study, zipped
+from tests.waiting import WATCHDOG, until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Candidate, Query, Study, User
 from topkapi.app.domain.enums import Role
@@ -46,13 +46,12 @@ def send(client: httpx.Client, data: bytes, name: str = "small.zip", **options: 
 
 def wait(client: httpx.Client, address: str) -> str:
     """Return the page of an upload once its work is done."""
-    deadline = time.monotonic() + 20
-    while time.monotonic() < deadline:
+
+    def finished() -> str:
         page = client.get(address).text
-        if "hx-trigger" not in page:
-            return page
-        time.sleep(0.05)
-    raise AssertionError("the upload was not finished in time")
+        return "" if "hx-trigger" in page else page
+
+    return until(finished, "the end of the upload")
 
 
 def slugs(sessions: Sessions) -> list[str]:
@@ -308,7 +307,7 @@ def held_reading(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thre
 
     def slow(*given: object, **named: object) -> object:
         entered.set()
-        assert go_on.wait(20)
+        assert go_on.wait(WATCHDOG)
         return original(*given, **named)  # type: ignore[arg-type]
 
     original = preview_study
@@ -322,7 +321,7 @@ def test_requests_are_answered_while_a_study_is_imported(
 ) -> None:
     entered, go_on = held_reading(monkeypatch)
     address = send(client, zipped(small_study(tmp_path / "study")))
-    assert entered.wait(20)
+    assert entered.wait(WATCHDOG)
     assert "Reading" in client.get(address).text
     assert client.get("/people").status_code == 200
     go_on.set()
@@ -338,10 +337,10 @@ def test_studies_sent_at_once_are_read_one_after_the_other(
     path = tmp_path / "study.zip"
     path.write_bytes(zipped(small_study(tmp_path / "study")))
     futures = [runner.import_now(path, "study.zip", actor_id=1, dry_run=True) for _ in range(3)]
-    assert entered.wait(20)
+    assert entered.wait(WATCHDOG)
     assert [each.running() for each in futures] == [True, False, False]
     go_on.set()
-    assert [each.result(20).slug for each in futures] == ["small"] * 3
+    assert [each.result().slug for each in futures] == ["small"] * 3
     runner.close()
 
 

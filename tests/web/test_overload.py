@@ -12,7 +12,9 @@ from sqlalchemy import text
 from tests.asgi import Exchange, begin, scope_of
 from tests.clients import open_client
 from tests.factories import make_study, make_user, sign_in
-from tests.threads import in_thread
+from tests.threads import GivenLoop, in_thread
+from tests.waiting import WATCHDOG
+from topkapi.app.db import engine as engines
 from topkapi.app.db.engine import (
     POOL_SIZE,
     REQUEST_BUSY_MS,
@@ -65,7 +67,7 @@ def test_a_queue_that_is_too_long_turns_away_at_once() -> None:
 
 
 def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slots, "QUEUE_SECONDS", 0.01)
+    monkeypatch.setattr(slots, "QUEUE_SECONDS", 0.01)  # seconds: their end is awaited
 
     async def run() -> None:
         lane = Lane(1, longest_queue=3)
@@ -82,32 +84,33 @@ def test_giving_up_leaves_the_queue_in_order(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_between_the_requests_of_one_sender_the_slot_rests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody with very many requests at once uses a third of a slot's time."""
-    monkeypatch.setattr(slots, "LONGEST_REST", 60.0)
-    ends: list[float] = []
+    monkeypatch.setattr(slots, "LONGEST_REST", slots.REST)
+    clock, ends = GivenLoop(), list[float]()
 
     async def work(lane: Lane, who: str) -> None:
         async with lane.hold(key=who):
-            await asyncio.sleep(0.02)
-            ends.append(asyncio.get_running_loop().time())
+            clock.now += 1
+            ends.append(clock.now)
 
     async def run() -> int:
         lane = Lane(1, longest_queue=500)
-        await asyncio.gather(*(work(lane, "flood") for _ in range(12)))
+        flood = asyncio.gather(*(work(lane, "flood") for _ in range(12)))
+        while not flood.done():
+            await asyncio.sleep(0)
+            clock.now += 0.125
         return lane.limiter.borrowed_tokens
 
-    assert in_thread(asyncio.run, run()) == 0
-    assert ends[3] - ends[0] >= 3 * (0.02 + 2 * 0.02)
+    assert in_thread(clock.run, run()) == 0
+    assert ends[3] - ends[0] >= 3 * (1 + slots.REST)
 
 
-def test_two_queues_share_the_longest_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slots, "QUEUE_SECONDS", 30.0)
-
+def test_two_queues_share_the_longest_wait() -> None:
     async def run() -> None:
         lane = Lane(1, longest_queue=3)
         async with lane.hold(2.0) as waited:
             assert waited == 2.0
             with pytest.raises(Busy):
-                async with asyncio.timeout(10), lane.hold(30.0):
+                async with lane.hold(QUEUE_SECONDS):
                     pass
 
     in_thread(asyncio.run, run())
@@ -183,7 +186,7 @@ def test_wrong_passwords_from_one_address_do_not_close_the_sign_in(
     def slow(_self: Authenticator, email: str, *_given: object, **_named: object) -> User:
         if email == "stranger@x.example":
             hashing.set()
-            go_on.wait(30)
+            go_on.wait(WATCHDOG)
         raise WrongCredentials("wrong")
 
     monkeypatch.setattr(Authenticator, "sign_in", slow)
@@ -197,7 +200,7 @@ def test_wrong_passwords_from_one_address_do_not_close_the_sign_in(
             "Content-Type": "application/x-www-form-urlencoded",
         }
         scope = {**scope_of(method, "/sign-in", headers), "client": (address, 5000)}
-        return begin(app, scope, (form,) if method == "POST" else (b"",), seconds=30)
+        return begin(app, scope, (form,) if method == "POST" else (b"",))
 
     async def run() -> list[int]:
         async with app.router.lifespan_context(app):
@@ -205,7 +208,7 @@ def test_wrong_passwords_from_one_address_do_not_close_the_sign_in(
                 asyncio.ensure_future(asked("POST", "203.0.113.9", "stranger@x.example"))
                 for _ in range(60)
             ]
-            await asyncio.to_thread(hashing.wait, 30)
+            await asyncio.to_thread(hashing.wait, WATCHDOG)
             mine = [
                 (await asked(method, "198.51.100.7", "ansa@x.example"))[0].status
                 for method in ("GET", "POST")
@@ -214,7 +217,7 @@ def test_wrong_passwords_from_one_address_do_not_close_the_sign_in(
             await asyncio.gather(*flood)
             return mine
 
-    assert in_thread(asyncio.run, asyncio.wait_for(run(), 60)) == [200, 401]
+    assert in_thread(asyncio.run, run()) == [200, 401]
 
 
 def test_random_tokens_do_not_delay_people(app: FastAPI, sessions: Sessions) -> None:
@@ -273,7 +276,6 @@ def user(sessions: Sessions) -> User:
 def test_who_finds_no_slot_is_asked_to_try_again(
     app: FastAPI, user: User, monkeypatch: pytest.MonkeyPatch, lane: str
 ) -> None:
-    monkeypatch.setattr(slots, "QUEUE_SECONDS", 0.01)
     limiter = getattr(app.state.transaction_limits, lane).limiter
     with open_client(app) as client:
         sign_in(app, client, user)
@@ -281,6 +283,7 @@ def test_who_finds_no_slot_is_asked_to_try_again(
         assert client.post("/assignments/1/timer").status_code == 422
         for number in range(int(limiter.total_tokens)):
             limiter.acquire_on_behalf_of_nowait(number)
+        monkeypatch.setattr(slots, "QUEUE_SECONDS", 0.01)  # seconds: their end is awaited
         reply = client.get("/") if lane == "read" else client.post("/sign-out")
     assert (reply.status_code, reply.headers["Retry-After"]) == (503, "2")
     assert "Nothing was written" in reply.text
@@ -290,6 +293,7 @@ def test_a_held_lock_is_not_waited_for_longer_than_a_request_may(
     app: FastAPI, user: User, database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A request that waited in the queue has less time for the lock: 4 s in all, here 1 ms."""
+    monkeypatch.setattr(engines, "REQUEST_BUSY_MS", REQUEST_BUSY_MS)
     monkeypatch.setattr("topkapi.app.web.access.deps._LONG_WAIT", -1.0)
     monkeypatch.setattr(
         "topkapi.app.web.access.deps.shorten_lock_wait",
@@ -307,7 +311,10 @@ def test_a_held_lock_is_not_waited_for_longer_than_a_request_may(
     assert QUEUE_SECONDS + 0.5 <= REQUEST_BUSY_MS / 1000 < 5
 
 
-def test_the_wait_for_a_lock_is_as_usual_again_afterwards(database_url: str) -> None:
+def test_the_wait_for_a_lock_is_as_usual_again_afterwards(
+    database_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engines, "REQUEST_BUSY_MS", REQUEST_BUSY_MS)
     engine = make_engine(database_url, for_requests=True)
     question = "PRAGMA busy_timeout" if engine.dialect.name == "sqlite" else "SHOW lock_timeout"
     sessions = make_sessions(engine)

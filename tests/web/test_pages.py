@@ -13,6 +13,7 @@ from sqlalchemy import event
 
 from tests.cases import each_case
 from tests.factories import make_content
+from tests.waiting import WATCHDOG
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Document, Study, StudyFile
 from topkapi.app.services.pages import shown
@@ -237,15 +238,15 @@ def test_a_page_that_takes_long_does_not_hold_the_others(
     def waiting(media_type: str, *given: Any, **more: Any) -> bytes:
         if media_type == "text/markdown":
             entered.set()
-            assert go_on.wait(20)
+            assert go_on.wait(WATCHDOG)
         return rendered(media_type, *given, **more)
 
     monkeypatch.setattr(route, "page_body", waiting)
     with ThreadPoolExecutor(1) as others:
         answer = others.submit(slow.get, "pages/b.md")
-        assert entered.wait(20)
+        assert entered.wait(WATCHDOG)
         assert "Tulips." in unescape(shelf.get().text).replace('<mark data-mark="1">', "").replace(
             "</mark>", ""
         )
         go_on.set()
-        assert "Slow" in answer.result(20).text
+        assert "Slow" in answer.result().text

@@ -16,6 +16,7 @@ from tests.factories import make_assignment, make_study, make_user, queries_of, 
 from tests.ranked import compare_lists
 from tests.systems import packed, run_of
 from tests.threads import in_thread
+from tests.waiting import WATCHDOG, until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain.enums import Role
@@ -121,7 +122,7 @@ def test_a_second_viewer_waits_without_a_slot(
 
     def slow(*_given: object, **_chosen: object) -> None:
         entered.set()
-        leave.wait(30)
+        leave.wait(WATCHDOG)
         raise Invalid("computed")
 
     monkeypatch.setattr(SystemReports, "report", slow)
@@ -130,17 +131,17 @@ def test_a_second_viewer_waits_without_a_slot(
     async def two_viewers() -> list[int]:
         scopes = [scope_of("GET", f"{API}/scores", admin[1]) for _ in range(2)]
         async with app.router.lifespan_context(app):
-            asked = [begin(app, scope, (b"",), seconds=30) for scope in scopes]
+            asked = [begin(app, scope, (b"",)) for scope in scopes]
             tasks = [asyncio.create_task(each) for each in asked]
-            await asyncio.to_thread(entered.wait, 30)
+            await asyncio.to_thread(entered.wait, WATCHDOG)
             flight = limits.flights.of(f"{API}/scores")
-            while not flight.limiter.statistics().tasks_waiting:
-                await asyncio.sleep(0.001)
+            waiting = flight.limiter.statistics
+            await asyncio.to_thread(until, lambda: waiting().tasks_waiting, "the second viewer")
             assert limits.export.limiter.borrowed_tokens == 1
             leave.set()
             return [(await task)[0].status for task in tasks]
 
-    assert in_thread(asyncio.run, asyncio.wait_for(two_viewers(), 30)) == [422, 422]
+    assert in_thread(asyncio.run, two_viewers()) == [422, 422]
 
 
 def test_a_study_without_anything_says_what_to_do(

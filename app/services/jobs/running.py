@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # loads joblib
     from topkapi.analysis.experiments.store import Progress, Row, Task
 
 _NOTED = 0.5  # seconds between two writes of the progress
+_EXTENSIONS = 3  # of a lease, before it would end
 _log = logging.getLogger("topkapi.jobs")
 
 
@@ -71,7 +72,7 @@ class LeaseKeeper:
 
     @contextmanager
     def kept(self) -> Iterator[None]:
-        """Extend the lease every third of it until the block ends."""
+        """Extend the lease, several times before it would end, until the block ends."""
         thread = Thread(target=self._keep, name="job-lease", daemon=True)
         thread.start()
         try:
@@ -81,7 +82,7 @@ class LeaseKeeper:
             thread.join()
 
     def _keep(self) -> None:
-        while not self._ended.wait(self._lease.total_seconds() / 3):
+        while not self._ended.wait(self._lease.total_seconds() / _EXTENSIONS):
             try:
                 self._extend(lambda _session: None)
             except SQLAlchemyError:

@@ -6,12 +6,11 @@ long, or finds the queue full, is refused with a request to retry, so no wait is
 """
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Hashable
 from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
-from anyio import CapacityLimiter, WouldBlock, fail_after, sleep
+from anyio import CapacityLimiter, WouldBlock, current_time, fail_after, sleep
 
 from topkapi.app.web.common.errors import Busy
 
@@ -56,11 +55,11 @@ class Lane:
             return
         slot = object()
         waited = before + await self._acquire(slot, before)
-        began = time.monotonic()
+        began = current_time()
         try:
             yield waited
         finally:
-            self._release(slot, min(self._rest * (time.monotonic() - began), LONGEST_REST))
+            self._release(slot, min(self._rest * (current_time() - began), LONGEST_REST))
 
     def _release(self, slot: object, rest: float) -> None:
         if rest and self.limiter.statistics().tasks_waiting > MOST_OF_A_BROWSER:
@@ -79,13 +78,13 @@ class Lane:
         if self.limiter.statistics().tasks_waiting >= self._longest_queue:
             await sleep(self._refusal_seconds)
             raise Busy
-        begin = time.monotonic()
+        begin = current_time()
         try:
             with fail_after(QUEUE_SECONDS - before):
                 await self.limiter.acquire_on_behalf_of(slot)
         except TimeoutError:
             raise Busy from None
-        return time.monotonic() - begin
+        return current_time() - begin
 
 
 class LanesByKey:

@@ -6,7 +6,6 @@ from asyncio import sleep
 from contextlib import suppress
 from socket import socket
 from tempfile import TemporaryDirectory
-from time import monotonic
 
 from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
@@ -14,7 +13,7 @@ from uvicorn.supervisors import multiprocess
 
 from topkapi.app.web.server.protocol import is_readable
 
-_ACCEPT_SECONDS = 1.0  # at most, to accept who has connected when the server stops
+_ACCEPT_ROUNDS = 1000  # of the event loop, at most, to accept who has connected when it stops
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # of prometheus-client, read when it is imported
 GRACE_SECONDS = 5  # for requests in progress when the server stops
 
@@ -53,8 +52,9 @@ class _Server(Server):
 
     async def shutdown(self, sockets: list[socket] | None = None) -> None:
         """Let the event loop accept who waits, then stop."""
-        end = monotonic() + _ACCEPT_SECONDS
-        while monotonic() < end and any(is_readable(each) for each in sockets or ()):
+        for _ in range(_ACCEPT_ROUNDS):
+            if not any(is_readable(each) for each in sockets or ()):
+                break
             await sleep(0.001)
         await super().shutdown(sockets)
 
