@@ -128,7 +128,7 @@ def serving_chat(endpoint: ChatEndpoint) -> Iterator[ChatEndpoint]:
             sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             key = self.headers.get("Idempotency-Key", "")
             told = endpoint.reply(sent, key, self.headers.get("Authorization", ""))
-            time.sleep(told.delay)
+            time.sleep(told.delay)  # seconds: none in tests; `bench.machine_faults` waits
             body = (told.body or "").encode()
             self.send_response(told.status)
             for name, value in told.headers.items():

@@ -18,6 +18,7 @@ def be_impatient(database_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
         database = make_url(database_url).database
         engine = create_engine(database_url, isolation_level="AUTOCOMMIT")
         with engine.connect() as connection:
+            # seconds: their end is awaited, behind a lock that is held
             connection.execute(text(f"ALTER DATABASE {database} SET lock_timeout = 20"))
         engine.dispose()
 

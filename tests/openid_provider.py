@@ -45,7 +45,7 @@ class OpenIdProvider:
         digest = sha256(form["code_verifier"].encode()).digest()
         assert asked["code_challenge"] == urlsafe_b64encode(digest).rstrip(b"=").decode()
         assert asked["redirect_uri"] == form["redirect_uri"]
-        now = int(time.time())
+        now = int(time.time())  # seconds: the date of a token
         claims = {
             **{"iss": self.issuer, "aud": CLIENT, "sub": "1", "iat": now, "exp": now + 60},
             **{"nonce": asked["nonce"], "email": self.email, "email_verified": True},

@@ -103,6 +103,7 @@ def test_only_connections_that_have_rested_are_asked_whether_they_live(
     monkeypatch.setattr(
         postgresql.dialect, "do_ping", lambda _connection: statements.append("ping")
     )
+    monkeypatch.setattr("topkapi.app.db.engine.RESTED_SECONDS", WATCHDOG)
     with postgresql.begin() as connection:
         connection.execute(text("SELECT 2"))
     assert statements == ["SELECT 2"]

@@ -26,6 +26,7 @@ def writes_at_once(url: str) -> None:
     engine = make_engine(url)
     with make_sessions(engine).write() as session:
         no_wait = (
+            # seconds: nobody holds a lock, or the test fails; 0 would be no limit
             "PRAGMA busy_timeout=0" if engine.dialect.name == "sqlite" else "SET lock_timeout=1"
         )
         event.listen(engine, "connect", lambda connection, _: connection.execute(no_wait))

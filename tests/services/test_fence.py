@@ -33,9 +33,9 @@ from topkapi.app.services.importing.kinds.base import Checked
 
 
 @pytest.fixture
-def two_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
+def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """Give a step little time, so that what never ends is ended soon."""
-    monkeypatch.setattr(limits, "STEP_WALL_SECONDS", 4)
+    monkeypatch.setattr(limits, "STEP_WALL_SECONDS", 4)  # seconds: their end is awaited
 
 
 def checked(folder: Path, name: str, data: bytes) -> Checked:
@@ -75,7 +75,7 @@ def test_a_pdf_that_takes_all_memory_is_refused(tmp_path: Path) -> None:
     assert "more than 192 MB" in refusal(tmp_path, "bomb.pdf", form_bomb())
 
 
-@pytest.mark.usefixtures("two_seconds")
+@pytest.mark.usefixtures("little_time")
 def test_a_pdf_that_never_ends_is_refused(tmp_path: Path) -> None:
     assert "seconds to read" in refusal(tmp_path, "bomb.pdf", tiling_bomb())
 

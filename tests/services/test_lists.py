@@ -155,7 +155,7 @@ def test_people_at_once_are_never_offered_the_same_pair(sessions: Sessions) -> N
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(60)
+        thread.join()
     assert failures == []
     with sessions.read() as session:
         asked = [pair for work in works for pair in asked_of(session, work)]

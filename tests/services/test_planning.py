@@ -38,7 +38,7 @@ def test_hours_are_shared_and_questions_are_those_of_all_lists(
 
 @pytest.mark.thorough
 def test_the_interval_contains_the_mean_of_nineteen_studies_in_twenty() -> None:
-    work = PlannedWork(queries=30, lists=1, people=1, seconds=10)
+    work = PlannedWork(queries=30, lists=1, people=1, seconds=10)  # seconds: a person's answer
     planned = effort(summarise(HEAP, processes=1), work, HEAP.runs)
     low, high = planned.kappa_ndcg_interval
     studies = [

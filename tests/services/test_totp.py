@@ -13,11 +13,11 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.factories import PASSWORD, make_user
-from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import CodeNeeded, Conflict, Invalid, TooManyAttempts
+from topkapi.app.services.accounts import totp
 from topkapi.app.services.accounts.sign_in import Authenticator, Visitor
 from topkapi.app.services.accounts.totp import SECONDS, Codes, turn_off
 from topkapi.app.services.late_writes import LateWrites
@@ -97,13 +97,16 @@ def test_what_is_stored_gives_no_codes_without_the_secret_file() -> None:
     assert len(CODES.secret_of(7, SALT)) == 32
 
 
-def test_codes_are_turned_on_with_a_code_and_off(session: Session) -> None:
+def test_codes_are_turned_on_with_a_code_and_off(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(totp, "now", lambda: NOON)
     maren, ansa = make_user(session, role=Role.ADMIN), make_user(session)
     with pytest.raises(Invalid, match="not the one that the app shows"):
         CODES.turn_on(session, maren, SALT, "000000 no")
     with pytest.raises(Conflict, match="for administrators"):
-        CODES.turn_on(session, ansa, SALT, code_of(ansa.id, now()))
-    CODES.turn_on(session, maren, SALT, code_of(maren.id, now()))
+        CODES.turn_on(session, ansa, SALT, code_of(ansa.id, NOON))
+    CODES.turn_on(session, maren, SALT, code_of(maren.id, NOON))
     assert maren.totp_step is not None, "the code that turned it on is used"
     for _twice in range(2):
         turn_off(session, maren)

@@ -17,14 +17,14 @@ from tests.asgi import begin, exchange, scope_of
 from tests.cases import each_case
 from tests.factories import make_user, sign_in
 from tests.threads import in_thread
-from tests.waiting import until
+from tests.waiting import WATCHDOG, until
 from tests.web.test_authorisation import ALLOWED, EVERYONE, LINK, address_of, routes_of
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts.accounts import Bearer
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
-from topkapi.app.web.access import early_auth
+from topkapi.app.web.access import admission, early_auth
 from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from topkapi.app.web.server import gate
@@ -161,6 +161,7 @@ def test_a_token_is_looked_up_once_a_minute_and_revoked_at_once(
         return owner_of(session, plain)
 
     monkeypatch.setattr(tokens, "owner_of", watched)
+    monkeypatch.setattr(admission, "KNOWN_SECONDS", WATCHDOG)
     for _ in range(3):
         assert client.get("/api/v1/me", headers=headers).status_code == 200
     assert len(lookups) == 1 + 3  # once by early authentication, and in each request's transaction
@@ -247,6 +248,7 @@ def test_the_memory_of_an_upload_is_returned_to_the_system(
 ) -> None:
     returned: list[str] = []
     monkeypatch.setattr(gate, "return_memory", lambda: returned.append("memory"))
+    monkeypatch.setattr(gate, "_TRIM_SECONDS", WATCHDOG)
     headers = {"Authorization": f"Bearer {admin[1]}"}
     for _ in range(2):  # once in some seconds
         client.post("/api/v1/studies/tulips/systems", headers=headers, content=b"x")

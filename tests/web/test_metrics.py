@@ -11,6 +11,7 @@ from tests.judging import answer_to, judge_to_the_end, make_job
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
+from topkapi.app.db.queries.jobs import LONGEST_LEASE
 from topkapi.app.main import create_app
 from topkapi.app.services.jobs import store
 
@@ -57,7 +58,7 @@ def test_the_figures_are_those_of_the_database(sessions: Sessions, monitored: Fa
         reply = client.post(address, headers=begun.headers, json=answer_to(state))
         assert reply.status_code == 200
         with sessions.write.begin() as session:
-            assert store.take_job(session, "worker") is not None
+            assert store.take_job(session, "worker", LONGEST_LEASE) is not None
         found = figures(client)
         missing = client.get("/no/such/address")
         again = figures(client)
@@ -67,7 +68,7 @@ def test_the_figures_are_those_of_the_database(sessions: Sessions, monitored: Fa
     states = ("waiting", "in_progress", "finished", "withdrawn")
     assert [found[f'topkapi_sessions{{state="{each}"}}'] for each in states] == [1, 1, 1, 0]
     assert (found["topkapi_jobs_waiting"], found["topkapi_jobs_running"]) == (0, 1)
-    assert 0 < found["topkapi_jobs_oldest_lease_seconds"] <= store.LEASE.total_seconds()
+    assert 0 < found["topkapi_jobs_oldest_lease_seconds"] <= LONGEST_LEASE.total_seconds()
     assert missing.status_code == 404
     unknown = 'topkapi_request_seconds_count{method="GET",path="unknown",status="404"}'
     assert again[unknown] == found.get(unknown, 0) + 1

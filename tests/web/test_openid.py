@@ -10,7 +10,7 @@ from joserfc.jwk import RSAKey
 from sqlalchemy import select
 
 from tests.cases import each_case
-from tests.clients import BASE_URL, open_client
+from tests.clients import BASE_URL, get, open_client
 from tests.commands import run_command
 from tests.factories import PASSWORD, make_user
 from tests.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
@@ -50,7 +50,7 @@ def come_back(browser: httpx.Client, next: str = "/keys") -> httpx.Response:
     assert link in page.replace("?next=/", "?next=%2F")
     away = browser.get("/sign-in/oidc", params={"next": next})
     assert away.status_code == 303
-    back = httpx.get(away.headers["Location"])
+    back = get(away.headers["Location"])
     assert back.headers["Location"].startswith(f"{BASE_URL}/sign-in/oidc/callback?")
     return browser.get(back.headers["Location"])
 
@@ -194,7 +194,7 @@ def test_another_browser_cannot_use_the_answer(
         make_user(session, email="ansa@example.org")
     provider.email = "ansa@example.org"
     away = browser.get("/sign-in/oidc")
-    location = httpx.get(away.headers["Location"]).headers["Location"]
+    location = get(away.headers["Location"]).headers["Location"]
     wrong = f"{urlsplit(location).path}?{urlsplit(location).query}x"
     assert browser.get(wrong).status_code == 403
     browser.cookies.clear()
@@ -209,7 +209,7 @@ def test_a_link_leads_to_no_other_site(
         make_user(session, email="ansa@example.org")
     provider.email = "ansa@example.org"
     away = browser.get("/sign-in/oidc", params={"next": "https://evil.example/"})
-    back = browser.get(httpx.get(away.headers["Location"]).headers["Location"])
+    back = browser.get(get(away.headers["Location"]).headers["Location"])
     assert back.headers["Location"] == "/"
 
 

@@ -84,7 +84,7 @@ def test_every_setting_survives_its_form(client: httpx.Client, sessions: Session
         goal="members",
         prior="bm25",
         grades=(Grade("no", "useless: not at all"), Grade("yes")),
-        idle_seconds=45,
+        idle_seconds=45,  # seconds: a setting
         rest_minutes=30,
         people_queries=20,
         lists_pairs="random",

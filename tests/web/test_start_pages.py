@@ -1,7 +1,7 @@
 """Start pages by role, the first start, and a person's own page."""
 
 import re
-import time
+from types import SimpleNamespace
 from urllib.parse import quote
 
 import httpx
@@ -13,6 +13,7 @@ from sqlalchemy import select
 
 from tests.exporting import make_judged_study
 from tests.factories import PASSWORD, make_study, make_user, sign_in
+from topkapi.app.db import base
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import ApiToken, AuditEvent, User
 from topkapi.app.domain.enums import Role, Scope
@@ -113,8 +114,10 @@ def test_the_current_password_cannot_be_guessed(
 
 
 def test_an_administrator_turns_one_time_codes_on_and_off(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    at = base.now()
+    monkeypatch.setattr(base, "datetime", SimpleNamespace(now=lambda _zone: at))
     enter(app, client, sessions, Role.ASSESSOR)
     assert "One-time codes" not in client.get("/me").text
     user = enter(app, client, sessions, Role.ADMIN)
@@ -126,7 +129,7 @@ def test_an_administrator_turns_one_time_codes_on_and_off(
     form = {"salt": salt, "code": "wrong", "current": PASSWORD}
     wrong = client.post("/me/codes", data=form)
     assert (wrong.status_code, f'value="{salt}"' in wrong.text) == (422, True)
-    right = {**form, "code": TOTP(secret).now()}
+    right = {**form, "code": TOTP(secret).at(at)}
     assert client.post("/me/codes", data={**right, "current": "no"}).status_code == 422
     assert client.post("/me/codes", data=right).status_code == 303
     page = client.get("/me").text
@@ -144,7 +147,7 @@ def test_an_administrator_turns_one_time_codes_on_and_off(
     asked = client.post("/sign-in", data=fields)
     assert (asked.status_code, 'name="code"' in asked.text) == (401, True)
     assert client.get("/").status_code == 303
-    later = TOTP(secret).at(int(time.time()) + 30)
+    later = TOTP(secret).at(at, 1)
     assert client.post("/sign-in", data={**fields, "code": later}).headers["location"] == "/"
     assert client.get("/").status_code == 200
     sign_in(app, client, user)
