@@ -29,12 +29,14 @@ from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
 HERE = Path(__file__).parent
 
-settings.register_profile("explore", deadline=None, max_examples=1000)
+settings.register_profile(
+    "explore", deadline=None, max_examples=1000, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile(
     "ci",
     derandomize=True,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 settings.register_profile("quick", settings.get_profile("ci"), max_examples=20)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -30,6 +30,7 @@ def be_patient(set_limit: Callable[[object, str, float], None]) -> None:
     Tests of a limit set it themselves.
     """
     from topkapi.app.db import engine, replica
+    from topkapi.app.services.accounts import oidc
     from topkapi.app.services.fence import limits
     from topkapi.app.web.access import slots
     from topkapi.app.web.server import gate
@@ -41,3 +42,4 @@ def be_patient(set_limit: Callable[[object, str, float], None]) -> None:
     set_limit(limits, "STEP_WALL_SECONDS", WATCHDOG)
     set_limit(slots, "QUEUE_SECONDS", WATCHDOG)
     set_limit(gate, "IDLE_SECONDS", WATCHDOG)
+    set_limit(oidc, "SECONDS", WATCHDOG)

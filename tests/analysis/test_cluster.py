@@ -14,6 +14,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.services.test_job_kinds import labelled_study
+from tests.waiting import WATCHDOG
 from topkapi.analysis.data import RankingData, make_folds
 from topkapi.analysis.data.folds import Fold
 from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
@@ -28,9 +29,12 @@ from topkapi.app.services.jobs.worker import Worker
 @contextmanager
 def local_cluster(workers: int) -> Iterator[Any]:
     make: Any = importlib.import_module("distributed").LocalCluster
-    with make(
-        n_workers=workers, threads_per_worker=1, processes=True, dashboard_address=None
-    ) as cluster:
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
+    timeouts = {f"distributed.comm.timeouts.{name}": WATCHDOG for name in ("connect", "tcp")}
+    with (
+        importlib.import_module("dask").config.set(timeouts),
+        make(n_workers=workers, **options) as cluster,
+    ):
         yield cluster
 
 

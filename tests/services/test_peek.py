@@ -154,9 +154,7 @@ def essence(assignment_state: AssignmentState) -> tuple[Any, ...]:
 @given(
     words=st.lists(st.integers(0, 100), min_size=1, max_size=12), share=st.sampled_from([0, 0.4])
 )
-@settings(
-    max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
-)
+@settings(max_examples=8, suppress_health_check=list(HealthCheck), deadline=None)
 def test_what_is_foretold_comes(sessions: Sessions, words: list[int], share: float) -> None:
     looker = Looker(sessions, check_share=share)
     for number in words:

@@ -201,7 +201,7 @@ def test_ten_first_answers_are_not_paid_ten_times(session: Session) -> None:
     ),
     st.sampled_from([0.1, 1.0, 7.0]),
 )
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=list(HealthCheck))
 def test_forged_clocks_of_several_questions_gain_no_time(
     session: Session, steps: list[tuple[int, str]], between: float
 ) -> None:
