@@ -9,6 +9,7 @@ from sqlalchemy.engine import Engine
 from tests.factories import make_user
 from tests.locks import all_writing_locked
 from topkapi.app.db.base import now
+from topkapi.app.db import engine
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SignInAttempt, User
 from topkapi.app.services import late_writes
@@ -91,4 +92,4 @@ def test_an_ordinary_write_waits_as_long_as_before(sessions: Sessions, late: Lat
     asked = "PRAGMA busy_timeout" if sqlite else "SHOW lock_timeout"
     with sessions.write.begin() as session:
         found = session.connection().exec_driver_sql(asked).scalar_one()
-    assert str(found) == ("30000" if sqlite else "0")
+    assert str(found) == (str(engine.BUSY_MS) if sqlite else "0")
