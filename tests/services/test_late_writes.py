@@ -8,8 +8,8 @@ from sqlalchemy.engine import Engine
 
 from tests.factories import make_user
 from tests.locks import all_writing_locked
-from topkapi.app.db.base import now
 from topkapi.app.db import engine
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SignInAttempt, User
 from topkapi.app.services import late_writes
