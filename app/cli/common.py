@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from inspect import Signature, signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import typer
 
@@ -44,6 +46,23 @@ def open_sessions(settings: Settings | None = None, *, create: bool = False) -> 
         engine.dispose()
         if replica is not None:
             replica.dispose()
+
+
+@contextmanager
+def ended_by_signals(*numbers: int, notice: str = "") -> Iterator[None]:
+    """Let signals end the process by an exception, after a notice: a job in hand is returned."""
+
+    def end(number: int, _frame: FrameType | None) -> NoReturn:
+        if notice:
+            typer.echo(notice, err=True)
+        raise SystemExit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def ensure_migrated(settings: Settings, *, create: bool = False) -> None:

@@ -7,15 +7,17 @@ import time
 from dataclasses import asdict
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from signal import SIGINT, SIGTERM
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.common import AsJson, ended_by_signals, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.machines.orders import Contradiction, Orders
+from topkapi.app.domain.machines.spending import money
 
 if TYPE_CHECKING or RUNNING:
     from sqlalchemy.orm import undefer
@@ -33,6 +35,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.studies.lifecycle import required_study
 
 _LEASE = timedelta(seconds=10)
+_STOPPING = "topkapi: stopping; waiting for the replies to requests in transit"
+_STOPPED = "topkapi: stopped; all answers so far are stored, and the same command continues the run"
 
 
 def register(cli: typer.Typer) -> None:
@@ -67,9 +71,11 @@ def judge(
     price_out: Annotated[
         float | None, typer.Option(help="Price of a million tokens received.")
     ] = None,
-    most_cost: Annotated[float | None, typer.Option(help="The most the run may cost.")] = None,
+    most_cost: Annotated[
+        float | None, typer.Option(help="The most it may cost in the study, over all runs.")
+    ] = None,
     most_requests: Annotated[
-        int | None, typer.Option(help="The most requests it may make.")
+        int | None, typer.Option(help="The most requests it may make, over all runs.")
     ] = None,
     dry_run: Annotated[
         bool, typer.Option(help="Estimate questions, tokens and cost only.")
@@ -93,7 +99,15 @@ def judge(
         key = settings.key_of_model()
         worker = Worker(sessions, {"judge": lambda job: judge_job.run(job, key)}, lease=_LEASE)
         held = _taken(sessions, worker, study, terms)
-        worker.run_taken(held)
+        with ended_by_signals(SIGTERM, SIGINT, notice=_STOPPING):
+            try:
+                worker.run_taken(held)
+            except SystemExit:
+                with sessions.write.begin() as session:
+                    job = session.get_one(Job, held.job_id)
+                    store.request_stop(session, job, study)  # no server is to continue it
+                typer.echo(_STOPPED, err=True)
+                raise
         with sessions.read() as session:
             job = session.get_one(Job, held.job_id, options=[undefer(Job.result)])
     if job.result is None:
@@ -108,6 +122,7 @@ def _taken(sessions: Sessions, worker: Worker, study: str, terms: Terms) -> Leas
     while True:
         with sessions.write.begin() as session:
             found = required_study(session, study)
+            store.end_lost(session, found, "judge", except_for=terms.as_json())
             job = store.queue_job(session, found, "judge", terms.as_json())
             held = store.take_job(session, worker.name, worker.lease, job_id=job.id)
         if held is not None:
@@ -118,15 +133,23 @@ def _taken(sessions: Sessions, worker: Worker, study: str, terms: Terms) -> Leas
 
 
 def _estimated(found: Estimate) -> str:
-    cost = "" if found.cost is None else f", about {found.cost:.2f}"
+    cost = "" if found.cost is None else f", about {money(found.cost)}"
+    before = "" if found.cost_so_far is None else f" and {money(found.cost_so_far)}"
     return (
         f"{found.assignments} queries, about {found.questions:,} questions, {found.requests:,} "
-        f"requests, {found.tokens_in:,} tokens sent and {found.tokens_out:,} received{cost}"
+        f"requests, {found.tokens_in:,} tokens sent and {found.tokens_out:,} received{cost}; so "
+        f"far {found.so_far.requests:,} requests{before} in this study"
     )
 
 
-def _told(result: dict[str, object]) -> str:
-    cost = "" if result["cost"] is None else f"; cost {result['cost']:.2f}"
+def _told(result: dict[str, Any]) -> str:
+    cost = "" if result["cost"] is None else f"; cost {money(result['cost'])}"
+    if cost:
+        cost += f" ({money(result['all_runs']['cost'])} in this study over all runs)"
+    if result["unreported"]:
+        cost += (
+            f"; {result['unreported']} requests reported no usage and count at their upper bound"
+        )
     return (
         f"{result['machine']}: {result['answered']} answers, {result['finished']} queries done, "
         f"{result['without_answer']} without a readable reply; {result['requests']} requests, "

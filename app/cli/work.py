@@ -13,12 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from multiprocessing.context import SpawnProcess
-from types import FrameType
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli.common import open_sessions
+from topkapi.app.cli.common import ended_by_signals, open_sessions
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.orphans import end_with_parent
 
@@ -59,7 +58,7 @@ def work(
 
     settings = Settings()
     configure_logs(settings.log_level)
-    with open_sessions(settings) as sessions, _ended_by_sigterm():
+    with open_sessions(settings) as sessions, ended_by_signals(signal.SIGTERM):
         worker = Worker(
             sessions,
             lease=timedelta(seconds=lease),
@@ -132,17 +131,3 @@ def _work_with_parent(name: str) -> None:
     end_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: the parent ends it
     main(["work", "--name", name])
-
-
-@contextmanager
-def _ended_by_sigterm() -> Iterator[None]:
-    """Let SIGTERM end the process by an exception: the job in hand goes back to the queue."""
-
-    def end(_signal: int, _frame: FrameType | None) -> NoReturn:
-        raise SystemExit(128 + signal.SIGTERM)
-
-    before = signal.signal(signal.SIGTERM, end)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

@@ -2,19 +2,23 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 
 import pytest
 from sqlalchemy import select
 
 from tests.chat_endpoint import ChatEndpoint, Fault, serving_chat
+from tests.live import FORKER
 from tests.processes import running
 from tests.ranked import make_ranked_study
 from tests.waiting import until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Job, JudgmentRow, MachineCall
+from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs.store import expire_leases
 
 COMMAND = (sys.executable, "-c", "from topkapi.app.cli import main; main()", "judge", "ranked")
@@ -59,6 +63,73 @@ def test_a_killed_run_is_continued_by_the_same_command(
         ).all()
         asked = session.scalars(select(MachineCall.requests)).all()
         assert len(session.scalars(select(JudgmentRow.id)).all()) > 6
-    assert sum(asked) - len(asked) <= 4, "only what was in transit, of four at a time"
+    again = sum(asked) - len(asked) - endpoint.requests + sum(endpoint.paid.values())
+    assert again <= 4, "beside what failed, only what was in transit, of four at a time"
     assert endpoint.key.encode() not in ended.stdout + ended.stderr
     assert max(endpoint.paid.values()) <= 2
+
+
+class Held:
+    """Holds the request with a number until it is released."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+        self.arrived, self.released = Event(), Event()
+
+    def __call__(self, number: int) -> None:
+        if number == self._number:
+            self.arrived.set()
+            self.released.wait()
+
+
+@pytest.mark.thorough
+def test_a_signal_stops_a_run_after_the_replies_in_transit_and_it_says_so(
+    sessions: Sessions, database_url: str, tmp_path: Path
+) -> None:
+    with sessions.write.begin() as session:
+        make_ranked_study(session, slug="ranked", queries=2, documents=6)
+    held, log = Held(5), tmp_path / "log"
+    endpoint = ChatEndpoint(faults=held)
+    environment = {**os.environ, "TOPKAPI_DATABASE_URL": database_url}
+    environment["TOPKAPI_MODEL_KEY"] = endpoint.key
+    with serving_chat(endpoint):
+        arguments = ["judge", "ranked", "--model", "fake", "--endpoint", endpoint.address]
+        arguments += ["--concurrency", "1", "--timeout", "3600"]
+        process = FORKER.start(arguments, environment, log)
+        held.arrived.wait()
+        process.terminate()
+        until(lambda: "stopping; waiting for the replies" in log.read_text())
+        held.released.set()
+        assert process.wait() == 128 + signal.SIGTERM
+        assert "stopped; all answers so far are stored" in log.read_text()
+        with sessions.read() as session:
+            job = session.scalars(select(Job)).one()
+            assert (job.state, job.lease_until) == (JobState.STOPPED, None)
+            assert [call.requests for call in session.scalars(select(MachineCall))] == [1] * 4
+        assert endpoint.requests == 5
+
+
+@pytest.mark.thorough
+def test_the_job_of_a_killed_run_ends_when_another_begins(
+    sessions: Sessions, database_url: str, tmp_path: Path
+) -> None:
+    with sessions.write.begin() as session:
+        make_ranked_study(session, slug="ranked", queries=2, documents=6)
+    held = Held(3)
+    endpoint = ChatEndpoint(faults=held)
+    environment = {**os.environ, "TOPKAPI_DATABASE_URL": database_url}
+    environment["TOPKAPI_MODEL_KEY"] = endpoint.key
+    with serving_chat(endpoint):
+        arguments = ["judge", "ranked", "--model", "fake", "--endpoint", endpoint.address]
+        killed = FORKER.start(arguments, environment, tmp_path / "killed")
+        held.arrived.wait()
+        killed.kill()
+        killed.wait()
+        held.released.set()
+        with sessions.write.begin() as session:
+            expire_leases(session, session.scalars(select(Job.worker)).one() or "")
+        arguments += ["--most-requests", "1000"]
+        assert FORKER.start(arguments, environment, tmp_path / "log").wait() == 0
+    with sessions.read() as session:
+        states = session.scalars(select(Job.state).order_by(Job.id)).all()
+    assert states == [JobState.STOPPED, JobState.DONE]

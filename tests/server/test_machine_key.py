@@ -1,7 +1,9 @@
 """The key of a model is in no log, table, export or page, even if the endpoint repeats it."""
 
 import json
+from base64 import b64encode
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from sqlalchemy import select
@@ -26,7 +28,8 @@ from topkapi.app.services.studies.lifecycle import required_study
 
 SLUG = "ranked"
 KEY = 'sk-secret/of+the"test'
-SPELT = (KEY, "secret/of", r"secret\/of", r"secret\u002fof")
+IN_BASE64 = b64encode(f"user:{KEY}".encode()).decode()
+SPELT = (KEY, "secret/of", r"secret\/of", r"secret\u002fof", quote(KEY), IN_BASE64[8:-8])
 PAGES = ("machines", "jobs/{job}", "certificate", "report", "systems", "exports", "history", "none")
 
 
@@ -35,9 +38,9 @@ def repeats_the_key(number: int) -> Fault | None:
     spelt = json.dumps(KEY)[1:-1]
     slashes, coded = spelt.replace("/", r"\/"), spelt.replace("/", r"\u002f")
     faults = (
-        Fault(500, f"failed for {KEY}", {"Retry-After": "0"}),
+        Fault(500, f"failed for {KEY} at ?key={quote(KEY, safe='')}", {"Retry-After": "0"}),
         Fault(429, f'{{"error": "{slashes}"}}', {"Retry-After": "0", "X-Key": KEY}),
-        Fault(body=completion(f"I got {KEY}")),
+        Fault(body=completion(f"I got {KEY} as Basic {IN_BASE64}")),
         Fault(body=completion(None, message={"refusal": "KEY"}).replace("KEY", coded)),
         Fault(body=completion("KEY", finish_reason="length").replace("KEY", slashes)),
         Fault(503, KEY, {"Retry-After": "0"}),

@@ -277,6 +277,7 @@ class CallRecord(InRound):
     requests: int
     claimed_at: datetime
     finished_at: datetime | None
+    unreported: int = 0
 
 
 def read_calls(path: str | Path) -> list[CallRecord]:

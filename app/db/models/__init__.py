@@ -10,7 +10,7 @@ from topkapi.app.db.models.document import (
     StudyFile,
     SystemRun,
 )
-from topkapi.app.db.models.job import Job, MachineCall, MachinePrompt
+from topkapi.app.db.models.job import Job, MachineCall, MachinePrompt, MachineSpending
 from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEvent
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
 from topkapi.app.db.models.training import GoldPair, PracticeAnswer, PracticeItem, Training

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 
-from sqlalchemy import Float, ForeignKey, Index, String, Text, UniqueConstraint
+from sqlalchemy import BigInteger, Float, ForeignKey, Index, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column
 
 from topkapi.app.db.base import Base, Json, now
@@ -58,6 +58,7 @@ class MachineCall(Base):
     before the request, by the job that makes it, and completed by the reply: ``finished_at`` is
     empty while the request is in transit, or if its job was killed then. ``answer`` is None where
     the reply could not be read. ``order`` is ``ab``, or ``ba`` with the sides exchanged.
+    ``requests`` counts every try; ``unreported`` ones count with an upper bound of their tokens.
     """
 
     __tablename__ = "machine_calls"
@@ -81,6 +82,21 @@ class MachineCall(Base):
     tokens_in: Mapped[int] = mapped_column(default=0)
     tokens_out: Mapped[int] = mapped_column(default=0)
     latency_ms: Mapped[int] = mapped_column(default=0)
-    requests: Mapped[int] = mapped_column(default=1)
+    requests: Mapped[int] = mapped_column(default=0)
+    unreported: Mapped[int] = mapped_column(default=0)
     claimed_at: Mapped[datetime] = mapped_column(default=now)
     finished_at: Mapped[datetime | None]
+
+
+class MachineSpending(Base):
+    """What a machine has spent in a study, over all runs and with every try; see `Usage`."""
+
+    __tablename__ = "machine_spending"
+    __table_args__ = (UniqueConstraint("study_id", "user_id"), Index(None, "user_id"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    study_id: Mapped[int] = mapped_column(ForeignKey("studies.id", ondelete="CASCADE"))
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    requests: Mapped[int] = mapped_column(default=0)
+    unreported: Mapped[int] = mapped_column(default=0)
+    tokens_in: Mapped[int] = mapped_column(BigInteger, default=0)
+    tokens_out: Mapped[int] = mapped_column(BigInteger, default=0)

@@ -1,14 +1,25 @@
 """Machine assessors: whose work is a machine's, prompts of studies, and calls."""
 
 from collections.abc import Generator, Sequence
+from dataclasses import asdict
 
-from sqlalchemy import ColumnElement, Row, func, select
+from sqlalchemy import ColumnElement, Row, func, select, update
 from sqlalchemy.orm import Session, undefer
 
-from topkapi.app.db.models import Assignment, Job, MachineCall, MachinePrompt, Query, User
+from topkapi.app.db.models import (
+    Assignment,
+    Job,
+    MachineCall,
+    MachinePrompt,
+    MachineSpending,
+    Query,
+    User,
+)
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.machines.spending import Usage
 
 _BATCH = 200
+_KEY = 64  # characters of a call's key; a second question has a suffix
 
 
 def by_people() -> ColumnElement[bool]:
@@ -145,12 +156,42 @@ def form_of(session: Session, user_id: int, model: str) -> str | None:
     return session.scalar(statement)
 
 
-def spent(session: Session, job_id: int) -> tuple[int, int, int]:
-    """Return requests and tokens in and out of a job."""
-    statement = select(
-        func.coalesce(func.sum(MachineCall.requests), 0),
-        func.coalesce(func.sum(MachineCall.tokens_in), 0),
-        func.coalesce(func.sum(MachineCall.tokens_out), 0),
-    ).where(MachineCall.job_id == job_id)
-    requests, tokens_in, tokens_out = session.execute(statement).one()
-    return int(requests), int(tokens_in), int(tokens_out)
+def spending_of(session: Session, study_id: int, user_id: int) -> MachineSpending | None:
+    """Return the row of what a machine has spent in a study; None before its first run."""
+    return session.scalar(
+        select(MachineSpending).where(
+            MachineSpending.study_id == study_id, MachineSpending.user_id == user_id
+        )
+    )
+
+
+def spend(session: Session, spending_id: int, key: str, change: Usage) -> Usage:
+    """Add to what a machine has spent, and to the call with this key; return the new total.
+
+    The row of the machine is locked until the transaction ends, so that runs wait for each other.
+    """
+    changes = asdict(change)
+    for table, mine in (
+        (MachineCall, MachineCall.key == key[:_KEY]),
+        (MachineSpending, MachineSpending.id == spending_id),
+    ):
+        values = {name: getattr(table, name) + more for name, more in changes.items()}
+        statement = update(table).where(mine).values(values)
+        session.execute(statement.execution_options(synchronize_session=False))
+    columns = (getattr(MachineSpending, name) for name in changes)
+    return Usage(*session.execute(select(*columns).where(MachineSpending.id == spending_id)).one())
+
+
+def mean_call(
+    session: Session, user_id: int, *about: ColumnElement[bool]
+) -> Sequence[float | None]:
+    """Return mean requests, tokens in and out of a machine's finished calls; None without any."""
+    counted = (MachineCall.requests, MachineCall.tokens_in, MachineCall.tokens_out)
+    statement = (
+        select(*(func.avg(each) for each in counted))
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Assignment.user_id == user_id, MachineCall.finished_at.is_not(None), *about)
+        .where(MachineCall.unreported == 0)
+    )
+    return [None if mean is None else float(mean) for mean in session.execute(statement).one()]

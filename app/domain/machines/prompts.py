@@ -3,12 +3,15 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
+from itertools import count
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 
 MOST_CHARS = 20_000  # of a template
 _PLACE = re.compile(r"\{([a-z]+)\}")
+_MARK = re.compile(r"\{([a-z]+)\}|<<<|>>>")  # a place, or a side of the fence around a page
 _HEAD = """Guidelines of this study:
 {guidelines}
 
@@ -133,7 +136,11 @@ def filled(
     most_chars: int,
     grades: Sequence[str] = (),
 ) -> Prompt:
-    """Return the prompt for the pages on each side; each has an equal share of the space."""
+    """Return the prompt for the pages on each side; each has an equal share of the space.
+
+    ``<<<`` and ``>>>`` of the template get a word that no page contains, so that none can close
+    its fence.
+    """
     share = most_chars // max(1, sum(map(len, sides)))
     cut = [[_cut(page, share) for page in side] for side in sides]
     texts = [
@@ -150,8 +157,19 @@ def filled(
         "grades": _explained(grades),
         **dict(zip(_PLACES[tool], texts, strict=False)),
     }
-    text = _PLACE.sub(lambda found: known[found[1]], template)  # one pass: a page names no place
+    word = _absent_word("\n".join([*known.values(), template]))
+    fence = {"<<<": f"<<<{word}", ">>>": f"{word}>>>"}
+    # One pass: a page names no place and builds no fence
+    text = _MARK.sub(lambda found: known[found[1]] if found[1] else fence[found[0]], template)
     return Prompt(text, any(was_cut for side in cut for _, was_cut in side))
+
+
+def _absent_word(text: str) -> str:
+    """Return a word that is not in the text, the same for the same text: a call has one key."""
+    digests = (
+        blake2b(f"{n}{text}".encode(errors="replace"), digest_size=6).hexdigest() for n in count()
+    )
+    return next(word for word in digests if word not in text)
 
 
 def _explained(grades: Sequence[str]) -> str:

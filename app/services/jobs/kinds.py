@@ -47,11 +47,17 @@ def run_labels(job: RunningJob) -> Json:
 
 
 def run_judge(job: RunningJob) -> Json:
-    """Let a machine judge the study."""
+    """Let a machine judge the study; the key is sent to the server's own endpoint only."""
     from topkapi.app.config import Settings
+    from topkapi.app.domain.errors import Conflict
     from topkapi.app.services.jobs import judge
 
-    return judge.run(job, Settings().key_of_model())
+    settings = Settings()
+    if job.parameters["endpoint"] != settings.model_endpoint:
+        raise Conflict(
+            "The process of this run ended. The same command (topkapi judge) continues it."
+        )
+    return judge.run(job, settings.key_of_model())
 
 
 def run_plan(job: RunningJob) -> Json:

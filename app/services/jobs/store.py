@@ -160,6 +160,14 @@ def expire_leases(session: Session, worker: str) -> None:
     session.execute(held.values(lease_until=_LONG_AGO))
 
 
+def end_lost(session: Session, study: Study, kind: str, *, except_for: Json) -> None:
+    """End the jobs of a kind whose process was killed; one with these parameters is continued."""
+    lost = select(Job).where(Job.study_id == study.id, Job.kind == kind, _takeable(session))
+    for job in session.scalars(lost.where(Job.state == JobState.RUNNING)):
+        if job.parameters != except_for:
+            _end(job, JobState.STOPPED, "Its process was killed; a later run took over its work.")
+
+
 def note_progress(session: Session, held: Lease, progress: float, message: str) -> None:
     """Store how far the job is, from 0 to 1."""
     _change(session, held, progress=min(1.0, max(0.0, progress)), message=message)

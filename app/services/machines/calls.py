@@ -2,16 +2,18 @@
 
 Who finds a completed row uses its reply. Who finds one in transit waits for it, unless the job that
 made it has ended or lost its worker: then nobody knows whether the request arrived, and it is sent
-again with the same idempotency key.
+again with the same idempotency key. Every try is reserved in the database before it is sent, so
+that all runs of a machine share its cap; no transaction is open while a reply is waited for.
 """
 
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
 from json import dumps
-from threading import Event, Lock
+from threading import Condition, Event
 from typing import Any
 
 from sqlalchemy.exc import IntegrityError
@@ -24,7 +26,14 @@ from topkapi.app.db.queries import machines as queries
 from topkapi.app.db.queries.jobs import is_held
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.machines.replies import ReadReply, ReplyForm, asked_for, read_reply
-from topkapi.app.services.machines.endpoint import Endpoint, EndpointBusy, EndpointRefused, Reply
+from topkapi.app.domain.machines.spending import Cap, CapReached, Usage
+from topkapi.app.services.machines.endpoint import (
+    ChatRequest,
+    Endpoint,
+    EndpointBusy,
+    EndpointRefused,
+    Reply,
+)
 
 MOST_WAIT = 300.0  # seconds between two tries, whatever the endpoint asks for
 _REPAIR = "That reply could not be read. "
@@ -32,41 +41,8 @@ _POLL = 0.5
 _PROBED = ("A", "B")
 
 
-class CapReached(Invalid):
-    """The run may not spend more."""
-
-
 class Unreachable(Invalid):
     """The endpoint did not reply, however often it was asked."""
-
-
-@dataclass(frozen=True, slots=True)
-class Prices:
-    """Prices per million tokens, in any currency; None: unknown."""
-
-    tokens_in: float | None = None
-    tokens_out: float | None = None
-
-    def cost(self, tokens_in: int, tokens_out: int) -> float | None:
-        """Return what tokens cost; None without prices."""
-        if self.tokens_in is None or self.tokens_out is None:
-            return None
-        return (tokens_in * self.tokens_in + tokens_out * self.tokens_out) / 1e6
-
-
-@dataclass(frozen=True, slots=True)
-class Cap:
-    """The most that a run may spend: requests, and money where prices are known."""
-
-    requests: int | None = None
-    cost: float | None = None
-
-    def refuse(self, requests: int, cost: float | None, doing: str = "The run would") -> None:
-        """Raise if this is more than a run may spend."""
-        if self.requests is not None and requests > self.requests:
-            raise CapReached(f"{doing} make {requests:,} requests; it may make {self.requests:,}.")
-        if cost is not None and self.cost is not None and cost > self.cost:
-            raise CapReached(f"{doing} cost {cost:.2f}; it may cost {self.cost:.2f}.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,18 +62,20 @@ class ModelQuestion:
 
 @dataclass(slots=True)
 class Calls:
-    """Asks an endpoint for one job, within its cap; threads share it."""
+    """Asks an endpoint for one job of a machine, within its cap; threads share it."""
 
     sessions: Sessions
     endpoint: Endpoint
     job_id: int
+    spending_id: int
     cap: Cap = field(default_factory=Cap)
-    prices: Prices = field(default_factory=Prices)
     tries: int = 6
     interval: float = 0.0  # seconds between two requests
     ended: Event = field(default_factory=Event)  # when set, nothing new is asked
+    spent: Usage = field(default_factory=Usage)  # by this job in this process
     _next: float = 0.0
-    _lock: Lock = field(default_factory=Lock)
+    _in_transit: int = 0
+    _changed: Condition = field(default_factory=Condition)
 
     def ask(self, asked: ModelQuestion) -> ReadReply | None:
         """Return what the model says; None if its reply cannot be read, also on a second try."""
@@ -147,15 +125,12 @@ class Calls:
             with self.sessions.write.begin() as session:
                 call = queries.call_of_key(session, key)
                 if call is None:
-                    self._refuse_over_cap(session)
                     call = self._row(key, asked)
                     session.add(call)
                 elif call.finished_at is None:
                     if call.job_id != self.job_id and _is_running(session, call.job_id):
                         return None
-                    self._refuse_over_cap(session)
                     call.job_id, call.claimed_at = self.job_id, now()
-                    call.requests += 1
                 session.flush()
                 session.expunge(call)
                 return call
@@ -176,10 +151,6 @@ class Calls:
             form=self.endpoint.form.value,
         )
 
-    def _refuse_over_cap(self, session: Session) -> None:
-        requests, tokens_in, tokens_out = queries.spent(session, self.job_id)
-        self.cap.refuse(requests + 1, self.prices.cost(tokens_in, tokens_out), "It stops: it would")
-
     def _made(self, key: str, asked: ModelQuestion) -> ReadReply | None:
         """Ask, once more if the reply cannot be read, and complete the row."""
         form = self.endpoint.form
@@ -197,14 +168,14 @@ class Calls:
         with self.sessions.write.begin() as session:
             call = queries.call_of_key(session, key)
             assert call is not None
-            _complete(call, replies, read)
+            _complete(call, replies, read, self.endpoint.redacted(replies[-1].text))
         return read
 
     def _sent(self, messages: Sequence[dict[str, str]], values: Sequence[str], key: str) -> Reply:
         for number in range(self.tries):
             self._wait_for_turn()
             try:
-                return self.endpoint.ask(messages, values, key)
+                return self._tried(self.endpoint.request(messages, values), key)
             except EndpointBusy as busy:
                 if number + 1 == self.tries:
                     raise Unreachable(f"{busy} It was asked {self.tries} times.") from None
@@ -212,12 +183,66 @@ class Calls:
                 self._wait(min(MOST_WAIT, busy.seconds if busy.seconds is not None else usual))
         raise AssertionError("a call is tried at least once")
 
+    def _tried(self, request: ChatRequest, key: str) -> Reply:
+        """Send a request once, and record what it took; at its bound if nobody reports it."""
+        if request.limit is None and self.cap.cost is not None:
+            raise EndpointRefused(
+                "The endpoint accepts no limit on the tokens of a reply, so its cost cannot be "
+                "capped. Cap the number of requests (--most-requests) instead."
+            )
+        with self._reserved(request.bound, key):
+            try:
+                reply = self.endpoint.ask(request, key)
+            except EndpointBusy as busy:
+                self._settle(request.bound, busy.spent, key)
+                raise
+            except EndpointRefused:
+                self._settle(request.bound, Usage(requests=1), key)
+                raise
+            self._settle(request.bound, reply.spent, key)
+            return reply
+
+    @contextmanager
+    def _reserved(self, bound: Usage, key: str) -> Iterator[None]:
+        """Reserve the bound; while it exceeds the cap, wait for own requests to need less."""
+        with self._changed:
+            while (refusal := self._refusal(bound, key)) is not None:
+                if not self._in_transit:
+                    raise refusal
+                self._changed.wait()
+                self._wait(0.0)
+            self._in_transit += 1
+        try:
+            yield
+        finally:
+            with self._changed:
+                self._in_transit -= 1
+                self._changed.notify_all()
+
+    def _refusal(self, bound: Usage, key: str) -> CapReached | None:
+        try:
+            with self.sessions.write.begin() as session:
+                total = queries.spend(session, self.spending_id, key, bound)
+                self.cap.refuse(total - bound, bound, "the next request may take up to")
+        except CapReached as refusal:
+            return refusal
+        self.spent += bound
+        return None
+
+    def _settle(self, bound: Usage, spent: Usage | None, key: str) -> None:
+        """Replace a reservation by what was spent; None: it stays."""
+        if spent is not None:
+            with self.sessions.write.begin() as session:
+                queries.spend(session, self.spending_id, key, spent - bound)
+            with self._changed:
+                self.spent += spent - bound
+
     def _wait(self, seconds: float) -> None:
         if self.ended.wait(seconds):
             raise Unreachable("The run has ended.")
 
     def _wait_for_turn(self) -> None:
-        with self._lock:
+        with self._changed:
             at = max(time.monotonic(), self._next)
             self._next = at + self.interval
         self._wait(max(0.0, at - time.monotonic()))
@@ -227,15 +252,14 @@ def _read(reply: Reply, form: ReplyForm, values: Sequence[str]) -> ReadReply | N
     return None if reply.problem else read_reply(reply.text, form, values)
 
 
-def _complete(call: MachineCall, replies: Sequence[Reply], read: ReadReply | None) -> None:
+def _complete(
+    call: MachineCall, replies: Sequence[Reply], read: ReadReply | None, stored: str
+) -> None:
     last = replies[-1]
     call.answer, call.confidence = (read.answer, read.confidence) if read else (None, None)
-    call.reply, call.version = last.text, last.version
+    call.reply, call.version = stored, last.version
     call.problem = last.problem or ("" if read else "the reply could not be read")
-    call.tokens_in += sum(each.tokens_in for each in replies)
-    call.tokens_out += sum(each.tokens_out for each in replies)
     call.latency_ms = sum(each.latency_ms for each in replies)
-    call.requests += len(replies) - 1
     call.finished_at = now()
 
 

@@ -7,25 +7,28 @@ open in the end: nobody invents an answer for it.
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Assignment, MachineSpending, Query, Study
 from topkapi.app.db.queries import machines as queries
+from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import StaleForm
 from topkapi.app.domain.machines.orders import Orders
 from topkapi.app.domain.machines.prompts import Page
 from topkapi.app.domain.machines.replies import ReplyForm
+from topkapi.app.domain.machines.spending import Usage
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.machines.asking import Manner, answer_of
 from topkapi.app.services.machines.assessors import give_work, machine_named
-from topkapi.app.services.machines.calls import Calls, Cap, ModelQuestion, Prices
+from topkapi.app.services.machines.calls import Calls, ModelQuestion
 from topkapi.app.services.machines.endpoint import Endpoint
 from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of
 from topkapi.app.services.machines.terms import Terms
@@ -51,6 +54,7 @@ class RunWork:
     """What a run has before it asks: the machine, its open assignments, and the prompts."""
 
     user_id: int
+    spending_id: int
     guidelines: str
     assignments: Sequence[int]
     prompts: dict[Tool, UsedPrompt]
@@ -70,31 +74,27 @@ def judge(run: MachineRun, key: str) -> dict[str, Any]:
     """Judge a study by the terms of a run; return what was done and spent."""
     terms = run.terms
     work = _prepared(run.sessions, run.study, terms)
-    endpoint = Endpoint(
+    with Endpoint(
         terms.endpoint,
         terms.model,
         key,
         timeout=terms.timeout,
         most_tokens=terms.most_tokens,
         temperature=terms.temperature,
-    )
-    calls = Calls(
-        run.sessions,
-        endpoint,
-        run.job_id,
-        Cap(terms.most_requests, terms.most_cost),
-        Prices(terms.price_in, terms.price_out),
-        interval=terms.interval,
-    )
-    try:
+    ) as endpoint:
+        calls = Calls(
+            run.sessions,
+            endpoint,
+            run.job_id,
+            work.spending_id,
+            terms.cap,
+            interval=terms.interval,
+        )
         run.progress(0.0, "asking how the endpoint replies")
         endpoint.form = work.form or calls.find_form()
-        at_work = _Judge(run, work, calls)
-        tally = at_work.judge_all()
-    finally:
-        endpoint.close()
+        tally = _Judge(run, work, calls).judge_all()
     with run.sessions.read() as session:
-        requests, tokens_in, tokens_out = queries.spent(session, run.job_id)
+        total = spent_by(session.get(MachineSpending, work.spending_id))
     return {
         "machine": terms.assessor,
         "form": endpoint.form.value,
@@ -102,23 +102,34 @@ def judge(run: MachineRun, key: str) -> dict[str, Any]:
         "answered": tally.answered,
         "finished": tally.finished,
         "without_answer": len(tally.waiting),
-        "requests": requests,
-        "tokens_in": tokens_in,
-        "tokens_out": tokens_out,
-        "cost": calls.prices.cost(tokens_in, tokens_out),
+        **asdict(calls.spent),
+        "cost": terms.cap.prices.cost(calls.spent),
+        "all_runs": {**asdict(total), "cost": terms.cap.prices.cost(total)},
     }
+
+
+def spent_by(row: MachineSpending | None) -> Usage:
+    """Return what a machine has spent in a study, over all runs."""
+    return Usage(row.requests, row.unreported, row.tokens_in, row.tokens_out) if row else Usage()
 
 
 def _prepared(sessions: Sessions, slug: str, terms: Terms) -> RunWork:
     """Give the machine its work, and read what does not change during the run."""
     with sessions.write.begin() as session:
         study = required_study(session, slug)
+        hold_settings(session, study, to_change=True)  # of runs that begin together, one makes this
         machine = machine_named(session, terms.assessor)
         give_work(session, study, machine, terms.tools)
+        spending = queries.spending_of(session, study.id, machine.id)
+        if spending is None:
+            spending = MachineSpending(study_id=study.id, user_id=machine.id)
+            session.add(spending)
+            session.flush()
         rows = queries.open_work(session, study.id, machine.id, terms.tools)
         form = queries.form_of(session, machine.id, terms.model)
         return RunWork(
             machine.id,
+            spending.id,
             study.guidelines,
             [row.id for row in rows],
             {tool: prompt_of(session, study.id, tool) for tool in terms.tools},
@@ -191,9 +202,13 @@ class _Judge:
                 self._tally.waiting.append(assignment_id)
                 return
             submission = Submission(state.position, answer=answer)
-            with self._run.sessions.write.begin() as session:
-                state = labeling.submit(session, self._live, **ids, submission=submission)
-            self._tally.answered += 1
+            try:
+                with self._run.sessions.write.begin() as session:
+                    state = labeling.submit(session, self._live, **ids, submission=submission)
+                self._tally.answered += 1
+            except StaleForm:  # another run has answered
+                with self._run.sessions.read() as session:
+                    state = labeling.assignment_state(session, self._live, **ids)
         self._tally.finished += state.finished
 
     def _ask(self, asked: ModelQuestion) -> str | None:
@@ -211,7 +226,11 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a run would take, at about four characters a token; ``cost`` needs prices."""
+    """What a run would take, by the machine's earlier calls; costs need prices.
+
+    Without such calls a token has four characters, and a reply 20 tokens. ``so_far`` is what the
+    machine has spent in the study already.
+    """
 
     assignments: int
     questions: int
@@ -219,6 +238,8 @@ class Estimate:
     tokens_in: int
     tokens_out: int
     cost: float | None
+    so_far: Usage
+    cost_so_far: float | None
 
 
 _CHARS_PER_TOKEN, _REPLY_TOKENS = 4, 20
@@ -233,7 +254,8 @@ def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
     sampled = rows[-_SAMPLED * len(terms.tools) :]
     scale = (len(rows) + left_out) / len(sampled) if sampled else 0
     live, texts = LiveSessions(), PageTexts()
-    questions = requests = chars = 0
+    usual = {tool: _usual_call(session, study, machine.id, tool) for tool in terms.tools}
+    questions, taken = 0.0, [0.0, 0.0, 0.0]  # requests, tokens in and out
     for row in sampled:
         state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=machine.id)
         left = state.progress.expected_left
@@ -241,14 +263,32 @@ def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
         shown = [state.documents[number].content_hash for number in state.state.shown]
         pages = sum(len(text) for text in texts.of(session, shown).values())
         fixed = len(prompt_of(session, study.id, row.tool).text) + len(study.guidelines)
-        questions, requests = questions + left, requests + times * left
-        chars += times * left * (fixed + min(pages, terms.most_chars))
-    requests = round(scale * requests)
-    tokens = round(scale * chars) // _CHARS_PER_TOKEN, requests * _REPLY_TOKENS
-    cost = Prices(terms.price_in, terms.price_out).cost(*tokens)
-    return Estimate(len(rows) + left_out, round(scale * questions), requests, *tokens, cost)
+        unknown = (1.0, (fixed + min(pages, terms.most_chars)) / _CHARS_PER_TOKEN, _REPLY_TOKENS)
+        call = [a if a is not None else b for a, b in zip(usual[row.tool], unknown, strict=True)]
+        questions += left
+        taken = [a + times * left * b for a, b in zip(taken, call, strict=True)]
+    requests, *tokens = (round(scale * each) for each in taken)
+    spent = spent_by(queries.spending_of(session, study.id, machine.id))
+    cost = terms.cap.prices.cost
+    return Estimate(
+        assignments=len(rows) + left_out,
+        questions=round(scale * questions),
+        requests=requests,
+        tokens_in=tokens[0],
+        tokens_out=tokens[1],
+        cost=cost(Usage(requests, 0, *tokens)),
+        so_far=spent,
+        cost_so_far=cost(spent),
+    )
+
+
+def _usual_call(session: Session, study: Study, user_id: int, tool: Tool) -> Sequence[float | None]:
+    """Return requests and tokens of the machine's mean call; of replies also in other studies."""
+    here = queries.mean_call(session, user_id, Query.study_id == study.id, Assignment.tool == tool)
+    return here if here[0] is not None else (None, None, queries.mean_call(session, user_id)[2])
 
 
 def refuse_over_cap(found: Estimate, terms: Terms) -> None:
     """Refuse a run that would spend more than it may."""
-    Cap(terms.most_requests, terms.most_cost).refuse(found.requests, found.cost)
+    more = Usage(found.requests, 0, found.tokens_in, found.tokens_out)
+    terms.cap.refuse(found.so_far, more, "its open questions would take about")

@@ -10,6 +10,7 @@ from pydantic_core import PydanticCustomError
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.machines.orders import Contradiction, Orders
+from topkapi.app.domain.machines.spending import Cap, Prices
 
 
 def _plain_address(value: str) -> str:
@@ -46,7 +47,7 @@ class Terms:
     rounds
         How often a question without a readable reply is put.
     price_in, price_out, most_cost, most_requests
-        Prices of a million tokens, and the most that the run may spend.
+        Prices of a million tokens, and the most that the machine may spend in the study.
     """
 
     model: Annotated[str, Field(min_length=1, max_length=200)]
@@ -71,6 +72,11 @@ class Terms:
     def assessor(self) -> str:
         """The machine's name as an assessor."""
         return self.name or self.model
+
+    @property
+    def cap(self) -> Cap:
+        """The most that the machine may spend in the study, over all runs."""
+        return Cap(self.most_requests, self.most_cost, Prices(self.price_in, self.price_out))
 
     @classmethod
     def read(cls, stored: dict[str, Any]) -> Self:

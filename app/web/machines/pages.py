@@ -70,6 +70,11 @@ class RunView:
     tools: Sequence[str]
     result: Mapping[str, Any]
 
+    @property
+    def state(self) -> str:
+        """The state of its job, or that its process was killed."""
+        return "interrupted" if self.job.is_lost else self.job.state
+
 
 @dataclass(frozen=True, slots=True)
 class MachinesView:
