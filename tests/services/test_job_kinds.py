@@ -17,7 +17,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, Study
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.stored import is_current, stored_confidence, stored_result
+from topkapi.app.services.jobs.stored import is_current, stored_result
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.reports.cache import state_digest
@@ -132,7 +132,7 @@ def test_a_stored_result_is_the_report(sessions: Sessions) -> None:
     with export_session(sessions) as session:
         source = StudySource(session, "tulips", ExportOptions(pseudonyms=True))
         stored = stored_result(session, source.study.id, "report")
-        confidence = stored_confidence(session, source.study.id)
+        confidence = stored_result(session, source.study.id, "confidence")
         assert stored is not None
         assert confidence is not None
         assert is_current(session, "tulips", stored)
@@ -156,10 +156,10 @@ def test_stored_confidence_gives_the_same_report_as_computing_it(sessions: Sessi
     run_job(sessions, "confidence", {})
     with export_session(sessions) as session:
         source = StudySource(session, "tulips")
-        stored = stored_confidence(session, source.study.id)
+        stored = stored_result(session, source.study.id, "confidence")
         assert stored is not None
         assert stored.digest == state_digest(source)
-        assert {row["assessor"] for row in stored.lists} == {"assessor-01", "assessor-02"}
+        assert {row["assessor"] for row in stored.content} == {"assessor-01", "assessor-02"}
         for pseudonyms in (False, True):
             source = StudySource(session, "tulips", ExportOptions(pseudonyms=pseudonyms))
             wanted = make_report(source, pseudonyms=pseudonyms, confidence=True)

@@ -165,11 +165,12 @@ def test_only_the_latest_report_of_a_study_is_kept(sessions: Sessions) -> None:
     }
     with sessions.write.begin() as session:
         studies = [make_study(session, slug=slug) for slug in ("tulips", "roses")]
+        who = make_user(session).id
     for _ in range(2):
         with sessions.write.begin() as session:
             for study in studies:
                 for kind in kinds:
-                    store.queue_job(session, study, kind, {})
+                    store.queue_job(session, study, kind, {}, actor_id=who)
         Worker(sessions, kinds=kinds).run(until_empty=True)
     with sessions.read() as session:
         jobs = session.scalars(select(Job).options(undefer(Job.result)).order_by(Job.id)).all()

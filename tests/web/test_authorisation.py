@@ -90,6 +90,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/certificate.json": RESEARCH,
     "POST /studies/{slug}/confidence": RESEARCH,
     "POST /studies/{slug}/report": RESEARCH,
+    "POST /dashboard/{slug}/agreement": RESEARCH,
     "GET /studies/{slug}/jobs/{job_id}": RESEARCH,
     "POST /studies/{slug}/jobs/{job_id}/stop": RESEARCH,
     "GET /studies/{slug}/jobs/{job_id}/models/{model}.json": RESEARCH,

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import zipfile
 
 import httpx
@@ -11,11 +12,13 @@ from sqlalchemy import select
 
 from tests.exporting import judge, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from tests.services.test_adjudication import split_study
 from tests.services.test_job_kinds import labelled_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, User
 from topkapi.app.domain.enums import JobState, Role
 from topkapi.app.services.accounts import tokens
+from topkapi.app.services.assignments import adjudication
 from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.reports import cache
@@ -151,6 +154,7 @@ def test_the_report_of_a_large_study_is_computed_in_the_background(
     monkeypatch.setattr(cache, "MOST_ANSWERS", 10)
     waiting = researcher.get(page).text
     assert "Compute the report" in waiting
+    assert f'hx-post="{page}?auto=true"' in waiting, "the page starts it by itself"
     assert "Hide names" not in waiting
     assert researcher.get(files).status_code == 409
     address = researcher.post(page).headers["location"]
@@ -169,11 +173,51 @@ def test_the_report_of_a_large_study_is_computed_in_the_background(
     with sessions.write.begin() as session:
         judge(session, make_assignment(session, query=query))
     outdated = researcher.get(page).text
-    assert "The study has changed since this report was computed" in outdated
+    assert "the study has changed since" in outdated
+    assert "Ansa" in outdated, "the last report stays"
+    assert "auto=true" not in outdated, "the worker rests"
+    assert researcher.post(f"{page}?auto=true", headers=HTMX).status_code == 204
     assert researcher.get(api, headers=bearer).text != small_json, (
         "the API never returns an outdated report"
     )
-    assert "/jobs/" in researcher.post(page).headers["location"]
+    later = researcher.post(page).headers["location"]
+    shown = researcher.get(page).text
+    assert f'hx-get="{later}?stay=true"' in shown
+    Worker(sessions).run(until_empty=True)
+    ended = researcher.get(f"{later}?stay=true", headers=HTMX)
+    assert "hx-redirect" not in ended.headers, "nobody is interrupted who reads"
+    assert "A newer result was computed" in ended.text
+
+
+def test_a_large_study_is_adjudicated_from_what_a_job_found(
+    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with sessions.write.begin() as session:
+        split_study(session)
+        sign_in(app, client, make_user(session, role=Role.ADMIN))
+    page = "/studies/tulips/adjudication"
+    small = client.get(page).text
+    assert "Adjudicator of q0" in small
+    monkeypatch.setattr(cache, "MOST_ANSWERS", 1)
+    waiting = client.get(page).text
+    assert "The list is not computed yet" in waiting
+    assert "No disagreement" not in waiting
+    started = client.post("/studies/tulips/report?auto=true", headers=HTMX)
+    Worker(sessions).run(until_empty=True)
+    here = {**HTMX, "HX-Current-URL": f"http://localhost{page}"}
+    assert client.get(started.headers["location"], headers=here).headers["hx-redirect"] == page
+
+    def computed(*_: object, **__: object) -> None:
+        raise AssertionError("computed in a request")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(adjudication, "contention", computed)
+        shown = client.get(page).text
+    table = re.compile(r"<table.*</table>", re.DOTALL)
+    assert table.findall(shown) == table.findall(small)
+    assert "Computed <time" in shown
+    assert client.post(f"{page}/all").headers["location"] == f"{page}?done=1"
+    assert "Chidi, not finished" in client.get(page).text
 
 
 @pytest.mark.thorough

@@ -1,24 +1,37 @@
 """Start pages by role, the first start, and a person's own page."""
 
 import re
+from datetime import timedelta
 from types import SimpleNamespace
 from urllib.parse import quote
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from fastapi.dependencies.models import Dependant
+from fastapi.routing import APIRoute, iter_route_contexts
 from jinja2.meta import find_referenced_templates
 from pyotp import TOTP
 from sqlalchemy import select
 
-from tests.exporting import make_judged_study
-from tests.factories import PASSWORD, make_study, make_user, sign_in
+from tests.exporting import judge, make_judged_study
+from tests.factories import (
+    PASSWORD,
+    make_assignment,
+    make_study,
+    make_user,
+    queries_of,
+    sign_in,
+)
 from topkapi.app.db import base
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import ApiToken, AuditEvent, User
+from topkapi.app.db.models import ApiToken, AuditEvent, Job, User
 from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.services.accounts.passwords import matches
 from topkapi.app.services.accounts.tokens import issue_token
+from topkapi.app.services.jobs.worker import Worker
+from topkapi.app.web.access.deps import get_session
+from topkapi.app.web.access.downloads import get_export_session
 from topkapi.app.web.common.cookies import CSRF_HEADER
 from topkapi.app.web.common.templates import START_TEMPLATES, make_templates
 
@@ -54,7 +67,65 @@ def test_the_dashboard_shows_studies_and_their_agreement(
     assert 'hx-get="/dashboard/tulips/agreement"' in page
     assert "nothing assigned" in page
     assert "Needs attention" in page
-    assert "%" in client.get("/dashboard/tulips/agreement").text
+
+
+def test_the_dashboard_computes_agreement_in_the_background_once_for_everybody(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        query = queries_of(session, make_judged_study(session))[2]
+    enter(app, client, sessions, Role.ADMIN)
+    address = "/dashboard/tulips/agreement"
+    asks = f'hx-post="{address}"'
+    assert "not computed yet" in (first := client.get(address).text)
+    assert asks in first, "the page asks for it by itself"
+    for _ in range(2):  # two people who look at the same time
+        assert client.post(address).headers["location"] == address
+    waiting = client.get(address).text
+    assert "computing" in waiting
+    assert "every 2s" in waiting
+    assert asks not in waiting
+    with sessions.read() as session:
+        assert session.scalars(select(Job.kind)).all() == ["report"]
+        assert session.scalars(select(AuditEvent)).all() == [], "nobody has asked for it"
+    Worker(sessions).run(until_empty=True)
+    shown = client.get(address).text
+    assert "%" in shown
+    assert "<time" in shown
+    assert "hx-" not in shown, "it is current"
+
+    with sessions.write.begin() as session:
+        judge(session, make_assignment(session, query=query))
+    assert asks not in client.get(address).text, "the worker rests"
+    with sessions.write.begin() as session:
+        job = session.scalars(select(Job)).one()
+        job.started_at = job.finished_at = job.created_at - timedelta(hours=1)
+    outdated = client.get(address).text
+    assert asks in outdated
+    assert "%" in outdated, "the last value stays meanwhile"
+    client.post(address)
+    Worker(sessions).run(until_empty=True)
+    assert "hx-" not in client.get(address).text
+    with sessions.read() as session:
+        assert len(session.scalars(select(Job)).all()) == 1, "the older one is deleted"
+
+
+def test_a_page_that_reads_rows_never_waits_for_a_computation(app: FastAPI) -> None:
+    """A route that holds a place for rows holds none of those in which results are computed."""
+
+    def calls(dependant: Dependant) -> set[object]:
+        own = {dependant.call}
+        return own.union(*(calls(each) for each in dependant.dependencies))
+
+    found = {
+        (context.path, str(context.methods)): calls(context.original_route.dependant)
+        for context in iter_route_contexts(app.routes)
+        if isinstance(context.original_route, APIRoute)
+    }
+    places = get_session, get_export_session
+    for place in places:
+        assert sum(place in used for used in found.values()) > 5
+    assert [route for route, used in found.items() if used >= {*places}] == []
 
 
 def test_the_first_start_says_how_to_make_an_account(

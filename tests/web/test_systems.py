@@ -104,14 +104,14 @@ def test_labels_of_a_large_study_are_computed_in_the_background(
     with monkeypatch.context() as patched:
         patched.setattr(scoring, "study_labels", lambda _source: pytest.fail("in a request"))
         assert client.get(address, headers={"HX-Request": "true"}).headers["hx-redirect"] == URL
-        assert "Compute" not in client.get(URL).text
+        assert "Compute the scores" not in client.get(URL).text
         assert client.get(f"{API}/scores", headers=admin[1]).text == scores
         assert client.get(f"{URL}.csv").text == table.text
         assert client.post(f"{URL}/labels").headers["location"] == URL, "they are current"
         with sessions.write.begin() as session:
             study = session.scalars(select(Study)).one()
             judge(session, make_assignment(session, query=queries_of(session, study)[2]))
-        assert "The study has changed since" in client.get(URL).text
+        assert "the study has changed since" in client.get(URL).text
         assert client.get(f"{API}/scores", headers=admin[1]).status_code == 409
 
 

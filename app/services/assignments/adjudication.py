@@ -6,11 +6,13 @@ A pair is open if the two possible answers of one more person lead to different 
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from secrets import token_hex
+from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.base import Json
 from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments.manual_assignment import (
@@ -35,6 +37,9 @@ from topkapi.app.services.assignments.manual_assignment import query_of_name
 from topkapi.app.services.heads import PersonHead
 from topkapi.app.services.results.exports import StudySource
 
+if TYPE_CHECKING:
+    from topkapi.analysis.report import StudyData
+
 LISTED = 25  # queries whose open pairs are computed: two consensus lists per pair
 
 
@@ -51,7 +56,7 @@ class Disagreement:
     """A query whose finished lists disagree; ``query_id`` is its id in the database.
 
     ``share`` is the mean share of an assessor's preferences that the consensus reverses, ``pairs``
-    are the open pairs by document id. ``free`` are the people who may adjudicate.
+    are the open pairs of documents. ``free`` are the people who may adjudicate.
     """
 
     query_id: int
@@ -59,7 +64,7 @@ class Disagreement:
     text: str
     lists: int
     share: float
-    pairs: Sequence[Pair]
+    pairs: Sequence[Sequence[str]]
     adjudicators: Sequence[Adjudicator] = ()
     free: Sequence[PersonHead] = ()
 
@@ -83,25 +88,31 @@ class Disagreements:
     total: int
 
 
-def disagreements(session: Session, study: Study, *, limit: int = LISTED) -> Disagreements:
-    """Return the queries whose finished lists disagree, most disagreeing first."""
-    found, total = _contested(session, study, limit=limit)
+def disagreements(session: Session, study: Study, known: Json | None = None) -> Disagreements:
+    """Return the queries whose finished lists disagree, most disagreeing first.
+
+    ``known`` is what `contention` returned for the study, perhaps some time ago.
+    """
+    found = known or _contention(session, study)
     numbers = query_numbers(session, study.id)
-    met = queries.people_of_queries(session, [numbers[each.query] for each in found])
+    asked = [each for each in found["queries"] if each["query"] in numbers]
+    met = queries.people_of_queries(session, [numbers[each["query"]] for each in asked])
     people = _Proposals(active_assessors(session), track_records(session, study.id))
     judged: dict[int, list[Adjudicator]] = {}
     for query, name, finished_at in queries.adjudications_of_study(session, study.id):
         judged.setdefault(query, []).append(Adjudicator(name, finished_at is not None))
     return Disagreements(
         [
-            replace(
-                each,
-                adjudicators=judged.get(numbers[each.query], ()),
-                free=people.free(met.get(numbers[each.query], set())),
+            Disagreement(
+                query_id=number,
+                **each,
+                adjudicators=judged.get(number, ()),
+                free=people.free(met.get(number, set())),
             )
-            for each in found
+            for each in asked
+            for number in [numbers[each["query"]]]
         ],
-        total,
+        found["total"],
     )
 
 
@@ -130,24 +141,30 @@ class _Proposals:
         return known.void > 0, accuracy < ACCURATE, self._load[user.id], -accuracy, user.name
 
 
-def _contested(
-    session: Session, study: Study, *, limit: int, query: str | None = None
-) -> tuple[list[Disagreement], int]:
+def contention(data: "StudyData") -> Json:
+    """Return which queries of a study disagree and in which pairs, by the names of documents."""
     # Imported here, so that a server starts without the numerical libraries.
     from topkapi.analysis.report.sections.queries import contested
+
+    pairs = [tool for tool in data.tools if tool.name == Tool.PAIRS]
+    found, total = contested(data, pairs[0], limit=LISTED) if pairs else ([], 0)
+    lines = [
+        {
+            "query": data.queries[each.query],
+            "text": data.text(each.query),
+            "lists": each.assessors,
+            "share": each.share,
+            "pairs": [[data.documents[each.query][page] for page in pair] for pair in each.pairs],
+        }
+        for each in found
+    ]
+    return {"total": total, "queries": lines}
+
+
+def _contention(session: Session, study: Study, query: str | None = None) -> Json:
     from topkapi.app.services.results.exports.gathering import gather
 
-    data = gather(StudySource(session, study.slug), tools=(Tool.PAIRS,), query=query)
-    found, total = contested(data, data.tools[0], limit=limit)
-    numbers = query_numbers(session, study.id)
-    lines: list[Disagreement] = []
-    for each in found:
-        name, names = data.queries[each.query], data.documents[each.query]
-        ids = {page: number for number, page in document_names(session, numbers[name]).items()}
-        pairs = [(ids[names[first]], ids[names[second]]) for first, second in each.pairs]
-        text = data.text(each.query)
-        lines.append(Disagreement(numbers[name], name, text, each.assessors, each.share, pairs))
-    return lines, total
+    return contention(gather(StudySource(session, study.slug), tools=(Tool.PAIRS,), query=query))
 
 
 def assign_adjudication(
@@ -158,8 +175,9 @@ def assign_adjudication(
     asked = query_of_name(session, study, query)
     hold_settings(session, study)
     _refuse(session, study, asked.id, user)
-    found, _ = _contested(session, study, limit=1, query=asked.external_id)
-    pairs = found[0].pairs if found else ()
+    found = _contention(session, study, asked.external_id)["queries"]
+    ids = {name: number for number, name in document_names(session, asked.id).items()}
+    pairs = [(ids[one], ids[other]) for each in found for one, other in each["pairs"]]
     if not pairs:
         raise Conflict(
             f"No single answer would change the consensus of {asked.external_id}; there is nothing "
@@ -187,11 +205,13 @@ def assign_adjudication(
     return made
 
 
-def assign_proposals(session: Session, study: Study, *, actor_id: int | None = None) -> int:
+def assign_proposals(
+    session: Session, study: Study, known: Json | None = None, *, actor_id: int | None = None
+) -> int:
     """Assign every listed query that waits for nobody to the person proposed; return how many."""
     proposed = [
         (each.query, each.free[0].email)
-        for each in disagreements(session, study).queries
+        for each in disagreements(session, study, known).queries
         if each.is_assignable
     ]
     for query, email in proposed:

@@ -21,8 +21,12 @@ def run_confidence(job: RunningJob) -> Json:
 
 
 def run_report(job: RunningJob) -> Json:
-    """Compute the report of a study with pseudonyms; names are added when it is read."""
+    """Compute the report of a study with pseudonyms; names are added when it is read.
+
+    Beside it are the parts that other pages show: agreement by tool, and what to adjudicate.
+    """
     from topkapi.analysis.report.serialise import storable
+    from topkapi.app.services.assignments.adjudication import contention
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
     from topkapi.app.services.results.reports.cache import state_digest
     from topkapi.app.services.results.reports.service import gathered, report_on
@@ -31,7 +35,14 @@ def run_report(job: RunningJob) -> Json:
     with export_session(job.sessions) as session:
         source = StudySource(session, job.study, ExportOptions(pseudonyms=True))
         digest, found = state_digest(source), gathered(source, None)
-    return {"digest": digest, "report": storable(report_on(found, note=job.progress))}
+    report = report_on(found, note=job.progress)
+    agreement = [[each.title, each.agreement.overall.value] for each in report.tools]
+    return {
+        "digest": digest,
+        "agreement": [each for each in agreement if each[1] is not None],
+        "disagreements": contention(found.study),
+        "report": storable(report),
+    }
 
 
 def run_labels(job: RunningJob) -> Json:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from sqlalchemy import ColumnElement, CursorResult, and_, or_, select, update
+from sqlalchemy import ColumnElement, CursorResult, and_, delete, or_, select, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, clock, now
@@ -49,9 +49,20 @@ class Lease:
 
 
 def queue_job(
-    session: Session, study: Study, kind: str, parameters: Json, *, actor_id: int | None = None
+    session: Session,
+    study: Study,
+    kind: str,
+    parameters: Json,
+    *,
+    actor_id: int | None = None,
+    by_itself: bool = False,
 ) -> Job:
-    """Add a job to the queue; return the waiting or running one if it is the same."""
+    """Add a job to the queue; return the waiting or running one if it is the same.
+
+    What starts ``by_itself`` is not recorded in the audit log.
+    """
+    locked = select(Study.id).where(Study.id == study.id).with_for_update(key_share=True)
+    session.execute(locked)  # two requests at once queue one job
     for job in session.scalars(
         select(Job).where(Job.study_id == study.id, Job.kind == kind, ~_ended())
     ):
@@ -60,7 +71,8 @@ def queue_job(
     job = Job(study_id=study.id, kind=kind, parameters=parameters, created_by=actor_id)
     session.add(job)
     session.flush()
-    audit.record(session, actor_id, "job.start", study.slug, job=job.id, kind=kind)
+    if not by_itself:
+        audit.record(session, actor_id, "job.start", study.slug, job=job.id, kind=kind)
     notify(session, CHANNEL)
     return job
 
@@ -176,15 +188,17 @@ def note_progress(session: Session, held: Lease, progress: float, message: str) 
 def finish_job(session: Session, held: Lease, result: Any) -> bool:
     """Store the result as JSON; return False if the lease was lost.
 
-    Of the kinds in `SUPERSEDED`, results of the study's earlier jobs are dropped.
+    Of the kinds in `SUPERSEDED`, results of the study's earlier jobs are dropped, and those jobs
+    deleted that started by themselves.
     """
     text = json.dumps(result, ensure_ascii=False, allow_nan=False)
     stored = _change(session, held, **_ending(JobState.DONE, ""), progress=1.0, result=text)
     if stored and held.kind in SUPERSEDED:
         of_study = select(Job.study_id).where(Job.id == held.job_id).scalar_subquery()
         older = (Job.study_id == of_study, Job.kind == held.kind, Job.id != held.job_id)
-        drop = update(Job).where(*older).values(result=None)
-        session.execute(drop.execution_options(synchronize_session=False))
+        own = delete(Job).where(*older, Job.created_by.is_(None), _ended())
+        for drop in (own, update(Job).where(*older).values(result=None)):
+            session.execute(drop.execution_options(synchronize_session=False))
     return stored
 
 

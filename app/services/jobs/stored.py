@@ -1,83 +1,92 @@
-"""Results of finished jobs that pages show elsewhere; loads no numerical library."""
+"""Results of finished jobs that pages show elsewhere; loads no numerical library.
 
-import json
-from datetime import datetime
-from typing import NamedTuple
+Pages show the latest result with its time; a newer one is computed in the background, once for
+everybody. So no page waits for a computation.
+"""
 
-from sqlalchemy import select
+from datetime import datetime, timedelta
+
+from sqlalchemy import JSON, ColumnElement, cast, select, type_coerce
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.base import Json
-from topkapi.app.db.models import Job
+from topkapi.app.db.base import now
+from topkapi.app.db.models import Job, Study
 from topkapi.app.domain.enums import JobState
+from topkapi.app.services.jobs import store
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.reports.cache import state_digest
-from topkapi.app.services.results.reports.notes import StoredConfidence, StoredResult
+from topkapi.app.services.results.reports.notes import StoredResult
+
+REST = 10  # times as long as the latest computation took, before the next starts by itself
+LEAST_REST = timedelta(seconds=5)
+_PARTS = {"confidence": "lists"}  # what is read of a result, if not the part named as its kind
 
 
-class _Latest(NamedTuple):
-    job_id: int
-    at: datetime
-    result: Json
-
-
-def stored_confidence(session: Session, study_id: int) -> StoredConfidence | None:
-    """Return the confidence that the latest job of the study has computed."""
-    found = _latest(session, study_id, "confidence")
-    if found is None:
+def stored_result(
+    session: Session, study_id: int, kind: str, part: str | None = None
+) -> StoredResult | None:
+    """Return what the latest job of the study computed: a part of its result, read alone."""
+    name = part or _PARTS.get(kind, kind)
+    statement = (
+        select(Job.id, Job.finished_at, _part(session, "digest"), _part(session, name))
+        .where(Job.study_id == study_id, Job.kind == kind, Job.result.is_not(None))
+        .order_by(Job.id.desc())
+        .limit(1)
+    )
+    found = session.execute(statement).one_or_none()
+    if found is None or found[1] is None or found[3] is None:
         return None
-    return StoredConfidence(found.job_id, found.at, found.result["digest"], found.result["lists"])
+    return StoredResult(found[0], found[1], str(found[2]), found[3])
 
 
-def stored_result(session: Session, study_id: int, kind: str) -> StoredResult | None:
-    """Return the report or the labels, by ``kind``, that the latest job of the study computed."""
-    found = _latest(session, study_id, kind)
-    if found is None:
-        return None
-    return StoredResult(found.job_id, found.at, found.result["digest"], found.result[kind])
+def _part(session: Session, name: str) -> ColumnElement[object]:
+    """Return a part of a result, parsed by the database."""
+    is_sqlite = session.get_bind().dialect.name == "sqlite"  # whose JSON functions read text
+    return (type_coerce if is_sqlite else cast)(Job.result, JSON)[name]
 
 
-def is_current(session: Session, slug: str, stored: StoredConfidence | StoredResult) -> bool:
+def is_current(session: Session, slug: str, stored: StoredResult) -> bool:
     """Return whether nothing of the study has changed since."""
     return stored.digest == state_digest(StudySource(session, slug))
 
 
-def current_confidence(session: Session, slug: str) -> StoredConfidence | None:
-    """Return stored confidence that is not outdated."""
-    stored = stored_confidence(session, StudySource(session, slug).study.id)
-    return stored if stored is not None and is_current(session, slug, stored) else None
-
-
 def current_result(session: Session, slug: str, kind: str) -> StoredResult | None:
-    """Return a stored report or stored labels that are not outdated."""
+    """Return a stored result that is not outdated."""
     stored = stored_result(session, StudySource(session, slug).study.id, kind)
     return stored if stored is not None and is_current(session, slug, stored) else None
 
 
-def outdated_at(
-    session: Session, slug: str, stored: StoredConfidence | StoredResult | None
-) -> datetime | None:
+def outdated_at(session: Session, slug: str, stored: StoredResult | None) -> datetime | None:
     """Return when something was stored if the study has changed since."""
     return stored.at if stored and not is_current(session, slug, stored) else None
 
 
 def active_job(session: Session, study_id: int, kind: str) -> Job | None:
     """Return the latest job of a kind that waits or runs."""
-    ended = [state for state in JobState if state.final]
-    statement = select(Job).where(
-        Job.study_id == study_id, Job.kind == kind, Job.state.not_in(ended)
-    )
+    latest = _latest_job(session, study_id, kind)
+    return None if latest is None or latest.state.final else latest
+
+
+def is_due(session: Session, study_id: int, kind: str, at: datetime | None = None) -> bool:
+    """Return whether an outdated result may be computed by itself again.
+
+    So a study that changes with every answer keeps a worker busy for a tenth of the time. What
+    somebody has stopped does not start by itself.
+    """
+    latest = _latest_job(session, study_id, kind)
+    if latest is None or latest.started_at is None or latest.finished_at is None:
+        return latest is None
+    took = latest.finished_at - latest.started_at
+    rested = (at or now()) - latest.finished_at > max(REST * took, LEAST_REST)
+    return rested and latest.state is not JobState.STOPPED
+
+
+def refresh(session: Session, study: Study, kind: str) -> None:
+    """Queue a computation that nobody asked for, if the stored result is outdated."""
+    if is_due(session, study.id, kind) and current_result(session, study.slug, kind) is None:
+        store.queue_job(session, study, kind, {}, by_itself=True)
+
+
+def _latest_job(session: Session, study_id: int, kind: str) -> Job | None:
+    statement = select(Job).where(Job.study_id == study_id, Job.kind == kind)
     return session.scalar(statement.order_by(Job.id.desc()).limit(1))
-
-
-def _latest(session: Session, study_id: int, kind: str) -> _Latest | None:
-    statement = (
-        select(Job.id, Job.finished_at, Job.result)
-        .where(Job.study_id == study_id, Job.kind == kind, Job.result.is_not(None))
-        .order_by(Job.id.desc())
-        .limit(1)
-    )
-    found = session.execute(statement).one_or_none()
-    if found is None or found.finished_at is None:
-        return None
-    return _Latest(found.id, found.finished_at, json.loads(found.result))

@@ -365,7 +365,7 @@ class AdjudicationOut(BaseModel):
 
 @router.get("/adjudication")
 def get_api_adjudication(
-    _user: EarlyApiAdmin, session: ExportSession, study: StudyDep
+    _user: EarlyApiAdmin, session: ExportSession, slug: Slug
 ) -> list[DisagreementOut]:
     """List the queries whose finished lists disagree, most disagreeing first, at most 25."""
     return [
@@ -378,7 +378,7 @@ def get_api_adjudication(
             waiting=each.is_waiting,
             free=[person.email for person in each.free],
         )
-        for each in disagreements(session, study).queries
+        for each in disagreements(session, lifecycle.required_study(session, slug)).queries
     ]
 
 

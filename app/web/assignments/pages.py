@@ -6,6 +6,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Form, Query, Request, UploadFile
 from starlette.responses import Response
 
+from topkapi.app.db.base import Json
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.rotation import legal_rounds
@@ -21,6 +22,9 @@ from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, as
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.preview import Preview, preview
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
+from topkapi.app.services.jobs.stored import stored_result
+from topkapi.app.services.results.reports import is_large
+from topkapi.app.services.results.reports.notes import StoredResult
 from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import ExportSession
@@ -37,10 +41,12 @@ from topkapi.app.web.assignments.views import (
 )
 from topkapi.app.web.common.received import PersonId
 from topkapi.app.web.common.views import Refusal
+from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.studies.visit import AdminVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 _REFUSALS = (Invalid, Conflict, NotFound)
+_NONE: Json = {"total": 0, "queries": []}
 _SUGGESTED = 500  # queries suggested while typing
 
 
@@ -255,21 +261,37 @@ def post_adjudication(visit: AdminVisit, form: Annotated[AdjudicationForm, Form(
 @router.post("/adjudication/all")
 def post_adjudications(visit: AdminVisit) -> Response:
     """Assign all listed queries to the people proposed for them."""
+    stored = _stored(visit)
     try:
         with visit.session.begin_nested():
-            made = assign_proposals(visit.session, visit.study, actor_id=visit.user.id)
+            made = assign_proposals(
+                visit.session,
+                visit.study,
+                stored.content if stored else None,
+                actor_id=visit.user.id,
+            )
     except (Invalid, Conflict, NotFound) as refusal:
         return _page(visit, refusal)
     return visit.to("get_adjudication", f"?done={made}")
 
 
 def _page(visit: Visit, refusal: AppError | None = None, *, done: int = 0) -> Response:
-    found = disagreements(visit.session, visit.study)
+    large, stored = is_large(visit.session, visit.study.id), _stored(visit)
+    known = stored.content if stored else _NONE if large else None
+    found = disagreements(visit.session, visit.study, known)
     view = AdjudicationView(
         head=visit.head("adjudication"),
         queries=found.queries,
         total=found.total,
         done=done,
+        computed=Computed.of(visit, "adjudication", "report", stored) if large else None,
         refusal=Refusal.of(refusal),
     )
     return visit.show("assignments/adjudication.html", view, refusal)
+
+
+def _stored(visit: Visit) -> StoredResult | None:
+    """Return what to adjudicate in a large study, as the latest report found it."""
+    session, study_id = visit.session, visit.study.id
+    large = is_large(session, study_id)
+    return stored_result(session, study_id, "report", "disagreements") if large else None

@@ -17,6 +17,7 @@ from topkapi.app.services.assignments.rebalancing import Rebalancing
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.received import Line, PersonId, Received
 from topkapi.app.web.common.views import Refusal
+from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.studies.visit import StudyHead
 
 
@@ -142,12 +143,16 @@ class AssignView:
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationView:
-    """The most disagreeing queries of a study; ``total`` counts all that disagree."""
+    """The most disagreeing queries of a study; ``total`` counts all that disagree.
+
+    ``computed`` is the state of what a job computes in a large study.
+    """
 
     head: StudyHead
     queries: Sequence[Disagreement]
     total: int
     done: int
+    computed: Computed | None
     refusal: Refusal | None = None
 
     @property

@@ -21,7 +21,7 @@ from topkapi.app.services.jobs.model_choice import (
     job_parameters,
     model_offer,
 )
-from topkapi.app.services.jobs.stored import current_confidence, current_result
+from topkapi.app.services.jobs.stored import active_job, current_result, refresh, stored_result
 from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
 from topkapi.app.web.access.deps import RowId
@@ -77,39 +77,48 @@ def post_models(
 @router.post("/confidence")
 def post_confidence(visit: ReaderVisit) -> Response:
     """Start to compute the confidence of the lists; show it if it is computed and current."""
-    if current_confidence(visit.session, visit.study.slug) is not None:
+    if current_result(visit.session, visit.study.slug, "confidence") is not None:
         return _to_result(visit, "confidence")
     return _start(visit, "confidence")
 
 
 @router.post("/report")
-def post_report(visit: ReaderVisit) -> Response:
+def post_report(visit: ReaderVisit, auto: bool = False) -> Response:
     """Start to compute the report of a large study; show it if it is computed and current."""
-    return _computed(visit, "report")
+    return _computed(visit, "report", auto=auto)
 
 
 @router.post("/systems/labels")
-def post_labels(visit: ReaderVisit) -> Response:
+def post_labels(visit: ReaderVisit, auto: bool = False) -> Response:
     """Start to compute the labels of a large study; show the scores if these are current."""
-    return _computed(visit, "labels")
+    return _computed(visit, "labels", auto=auto)
 
 
 @router.get("/jobs/{job_id}")
 def get_job(
-    visit: ReaderVisit, job_id: RowId, baseline: Annotated[str, Query(max_length=50)] = ""
+    visit: ReaderVisit,
+    job_id: RowId,
+    baseline: Annotated[str, Query(max_length=50)] = "",
+    stay: bool = False,
 ) -> Response:
-    """Show the progress of a job, or its result; ``baseline`` is a model of a comparison."""
+    """Show the progress of a job, or its result; ``baseline`` is a model of a comparison.
+
+    A page that waits for the result is loaded again, unless it shows an earlier one (``stay``).
+    """
     job = store.required_job(visit.session, visit.study, job_id)
     view = JobPageView(
         head=visit.head(_TABS.get(job.kind, "report")),
         job=JobView.of(job),
         comparison=_comparison(visit, job, baseline),
         plan=planned_view(job),
+        stay=stay,
     )
     response = render(visit.request, "jobs/job.html", view, fragment="jobs/_job.html")
-    has_page = job.kind not in ("models", "plan")
-    if has_page and job.state is JobState.DONE and htmx.wants_fragment(visit.request):
-        return htmx.redirect(response, _result_url(visit, job.kind))
+    leads_on = job.kind not in ("models", "plan") and not stay
+    if leads_on and job.state is JobState.DONE and htmx.wants_fragment(visit.request):
+        here, adjudication = htmx.current_path(visit.request), visit.url("get_adjudication")
+        url = adjudication if here == adjudication else _result_url(visit, job.kind)
+        return htmx.redirect(response, url)
     return response
 
 
@@ -142,9 +151,18 @@ def get_job_table(visit: ReaderVisit, job_id: RowId, table: Model) -> Response:
     return _file(visit, table_file(job, table), "text/csv", f"{table}.csv")
 
 
-def _computed(visit: Visit, kind: str) -> Response:
-    """Start a job of a large study; go to the result if it is current or needs no job."""
+def _computed(visit: Visit, kind: str, *, auto: bool) -> Response:
+    """Start a job of a large study; go to the result if it is current or needs no job.
+
+    With ``auto`` a page asks by itself, and is answered with the progress of the job, if any.
+    """
     session, study = visit.session, visit.study
+    if auto:
+        stay = stored_result(session, study.id, kind) is not None
+        refresh(session, study, kind)
+        job = active_job(session, study.id, kind)
+        rest = "?stay=true" if stay else ""
+        return visit.to("get_job", rest, job_id=job.id) if job else Response(status_code=204)
     if not is_large(session, study.id) or current_result(session, study.slug, kind) is not None:
         return _to_result(visit, kind)
     return _start(visit, kind)

@@ -15,10 +15,12 @@ from topkapi.app.db.queries.jobs import is_held
 from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
+from topkapi.app.services.jobs.stored import active_job, is_current, is_due
+from topkapi.app.services.results.reports.notes import StoredResult
 from topkapi.app.services.simulation.plan_records import Planned, PlanOptions
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.comparison_views import TRUTHS, ComparisonView
-from topkapi.app.web.studies.visit import StudyHead
+from topkapi.app.web.studies.visit import StudyHead, Visit
 
 KINDS = {
     "models": "Comparison of models",
@@ -179,9 +181,49 @@ def _plot(found: Planned, goal: float | None) -> Markup | None:
 
 @dataclass(frozen=True, slots=True)
 class JobPageView:
-    """One job, with its result if it has one to show here."""
+    """One job, with its result if it has one to show here.
+
+    ``stay`` if an earlier result is shown, which is not replaced while somebody reads it.
+    """
 
     head: StudyHead
     job: JobView
     comparison: ComparisonView | None
     plan: PlannedView | None
+    stay: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """How current the stored result is that a page shows; ``job`` computes a newer one.
+
+    ``at`` is None while there is none. ``start`` is the address that starts the job, which the page
+    does by itself if it ``is_due``.
+    """
+
+    head: StudyHead
+    start: str
+    at: datetime | None
+    is_outdated: bool
+    is_due: bool
+    job: JobView | None
+
+    @property
+    def stay(self) -> bool:
+        """Whether an earlier result is shown."""
+        return self.at is not None
+
+    @classmethod
+    def of(cls, visit: Visit, tab: str, kind: str, stored: StoredResult | None) -> "Computed":
+        """Return the state of ``stored``, the latest result of a kind of job."""
+        session, study = visit.session, visit.study
+        job = active_job(session, study.id, kind)
+        outdated = stored is None or not is_current(session, study.slug, stored)
+        return cls(
+            head=visit.head(tab),
+            start=visit.url(f"post_{kind}"),
+            at=stored.at if stored else None,
+            is_outdated=outdated,
+            is_due=outdated and is_due(session, study.id, kind),
+            job=JobView.of(job) if job else None,
+        )

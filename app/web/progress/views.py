@@ -62,18 +62,23 @@ class FlagView:
 
 @dataclass(frozen=True, slots=True)
 class DashboardView:
-    """The administrator's start page; agreement is loaded for studies with few finished works."""
+    """The administrator's start page."""
 
     dashboard: Dashboard
-    largest_report: int
 
 
 @dataclass(frozen=True, slots=True)
 class ToolAgreementView:
-    """Agreement of a study per tool."""
+    """Agreement of a study per tool when it was computed; ``at`` is None if it never was.
+
+    If it ``is_due``, the fragment starts to compute it again.
+    """
 
     slug: str
     tools: Sequence[tuple[str, float]]
+    at: datetime | None
+    is_computing: bool
+    is_due: bool
 
 
 @dataclass(frozen=True, slots=True)

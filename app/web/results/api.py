@@ -15,7 +15,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SystemRun
 from topkapi.app.db.queries.results.systems import has_systems
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.services.jobs.stored import current_confidence, current_result
+from topkapi.app.services.jobs.stored import current_result
 from topkapi.app.services.results.exports import (
     EXPORTS,
     ExportOptions,
@@ -117,7 +117,7 @@ def get_study_report(
     request: Request,
     _user: EarlyApiResearcher,
     session: SharedSession,
-    study: StudyDep,
+    slug: Slug,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of names.")] = False,
     confidence: Annotated[
         bool,
@@ -129,12 +129,10 @@ def get_study_report(
 ) -> Response:
     """Return agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
-    wanted = confidence and (current_confidence(session, study.slug) or True)
-    large = is_large(session, study.id)
-    stored = current_result(session, study.slug, "report") if large and wanted is not True else None
-    found = cache.report(
-        session, study.slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored
-    )
+    wanted = confidence and (current_result(session, slug, "confidence") or True)
+    large = is_large(session, lifecycle.required_study(session, slug).id)
+    stored = current_result(session, slug, "report") if large and wanted is not True else None
+    found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored)
     return Response(as_json(found), media_type="application/json")
 
 

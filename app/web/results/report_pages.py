@@ -9,12 +9,7 @@ from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.services.jobs.stored import (
-    active_job,
-    outdated_at,
-    stored_confidence,
-    stored_result,
-)
+from topkapi.app.services.jobs.stored import outdated_at, stored_result
 from topkapi.app.services.results.exports import (
     ExportOptions,
     StudySource,
@@ -30,11 +25,11 @@ from topkapi.app.services.results.reports import (
     lists_as_markup,
     zipped,
 )
-from topkapi.app.services.results.reports.notes import StoredConfidence, StoredResult
+from topkapi.app.services.results.reports.notes import StoredResult
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import ExportSession, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
-from topkapi.app.web.jobs.views import JobView
+from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.pages.open_pages import page_link
 from topkapi.app.web.results.views import ExportLine, ExportsView, ListReportView, ReportView
 from topkapi.app.web.studies.visit import ReaderVisit, SnapshotVisit, Visit
@@ -54,11 +49,10 @@ def get_report(
     session, study = visit.session, visit.study
     large = is_large(session, study.id)
     computed = stored_result(session, study.id, "report") if large else None
-    stored = stored_confidence(session, study.id) if confidence else None
+    stored = stored_result(session, study.id, "confidence") if confidence else None
     found = None
     if computed is not None or not large:
         found = _report(visit, pseudonyms, stored, computed)
-    job = active_job(session, study.id, "report") if large else None
     body = None
     if found is not None:
         page = page_link(visit.request, study.id)
@@ -73,8 +67,7 @@ def get_report(
         empty=found is not None and found.empty,
         has_lists=Tool.LISTS in study.settings.tools,
         machines=found is not None and found.machines is not None,
-        job=JobView.of(job) if job else None,
-        outdated_at=outdated_at(session, study.slug, computed),
+        computed=Computed.of(visit, "report", "report", computed) if large else None,
     )
     return visit.show("results/report.html", view)
 
@@ -85,7 +78,7 @@ def get_report_files(
 ) -> Response:
     """Download the report: a self-contained page, JSON, tables and consensus lists."""
     session, study = visit.session, visit.study
-    stored = stored_confidence(session, study.id) if confidence else None
+    stored = stored_result(session, study.id, "confidence") if confidence else None
     if confidence and stored is None:
         raise Conflict(
             "The confidence of the lists is not computed yet: choose Show confidence of the lists "
@@ -123,7 +116,7 @@ def _query_page(visit: Visit, query_id: int) -> str:
 def _report(
     visit: Visit,
     pseudonyms: bool,
-    confidence: StoredConfidence | None,
+    confidence: StoredResult | None,
     computed: StoredResult | None,
 ) -> "Report":
     cache: ReportCache = visit.request.app.state.reports

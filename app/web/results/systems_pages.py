@@ -6,7 +6,7 @@ from fastapi import APIRouter, File, Query, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.domain.text.sizes import format_size
-from topkapi.app.services.jobs.stored import active_job, outdated_at, stored_result
+from topkapi.app.services.jobs.stored import stored_result
 from topkapi.app.services.results.exports import export_session
 from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.runs import (
@@ -22,7 +22,7 @@ from topkapi.app.web.access.deps import RowId, Slug
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.importing.uploads import RECEIVING
-from topkapi.app.web.jobs.views import JobView
+from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.results.api import needs_job, system_report
 from topkapi.app.web.results.systems_views import SystemsView, systems_view
 from topkapi.app.web.studies.visit import AdminVisit, SnapshotVisit, Visit
@@ -102,7 +102,6 @@ def _view(
         chosen = {"truth": truth or None, "baseline": baseline or None}
         reports: SystemReports = visit.request.app.state.system_reports
         found = reports.report(session, study.slug, **chosen, stored=stored)
-    job = active_job(session, study.id, "labels") if large else None
     return systems_view(
         visit.head("systems"),
         runs_of(session, study),
@@ -110,6 +109,5 @@ def _view(
         measure,
         format_size(MOST_BYTES),
         problems,
-        job=JobView.of(job) if job else None,
-        outdated_at=outdated_at(session, study.slug, stored),
+        computed=Computed.of(visit, "systems", "labels", stored) if large else None,
     )

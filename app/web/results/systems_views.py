@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from topkapi.app.db.models import SystemRun
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.web.jobs.views import JobView
+from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.studies.visit import StudyHead
 
 if TYPE_CHECKING:  # slow to import
@@ -184,7 +184,7 @@ def _ends(row: "SystemStrength") -> FigureCell:
 class SystemsView:
     """Runs, scores and leaderboard; ``most`` is the size of the largest upload.
 
-    ``waiting`` says that a job must compute the labels first.
+    ``computed`` is the state of labels that a job computes.
     """
 
     head: StudyHead
@@ -195,9 +195,7 @@ class SystemsView:
     powered: Sequence["PoweredScores"]
     most: str
     problems: Sequence[str] = ()
-    waiting: bool = False
-    job: JobView | None = None
-    outdated_at: datetime | None = None
+    computed: Computed | None = None
 
 
 def scores_view(found: "SystemScores", measure: str) -> ScoresView:
@@ -236,8 +234,7 @@ def systems_view(
     most: str,
     problems: Sequence[str] = (),
     *,
-    job: JobView | None = None,
-    outdated_at: datetime | None = None,
+    computed: Computed | None = None,
 ) -> SystemsView:
     """Return the view of the page; raise Invalid for an unknown measure."""
     scores, board = (report.scores, report.leaderboard) if report else (None, None)
@@ -250,7 +247,5 @@ def systems_view(
         powered=(report.powered or ()) if report else (),
         most=most,
         problems=problems,
-        waiting=report is None,
-        job=job,
-        outdated_at=outdated_at,
+        computed=computed,
     )

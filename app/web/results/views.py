@@ -12,7 +12,7 @@ from topkapi.app.services.results.query_results import (
     RankedDocument,
     SessionAnswers,
 )
-from topkapi.app.web.jobs.views import JobView
+from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.visit import StudyHead
 
@@ -152,8 +152,8 @@ class ExportsView:
 class ReportView:
     """A report as markup; its parts are escaped where they are rendered.
 
-    ``body`` is None while the report of a large study is not computed, and ``job`` computes it.
-    ``confidence_at`` and ``outdated_at`` are when an outdated confidence or report was computed.
+    ``body`` is None while the report of a large study is not computed; ``computed`` is its state.
+    ``confidence_at`` is when an outdated confidence was computed.
     """
 
     head: StudyHead
@@ -165,9 +165,7 @@ class ReportView:
     machines: bool  # whether one has judged
     confidence_missing: bool = False
     confidence_at: datetime | None = None
-    job: JobView | None = None
-    outdated_at: datetime | None = None
-    comparison: None = None  # of the job, which is none of models
+    computed: Computed | None = None
 
     @property
     def chosen(self) -> str:

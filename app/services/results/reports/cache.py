@@ -23,7 +23,7 @@ from topkapi.app.services.judging.lists.evidence import (
     grades_of,
 )
 from topkapi.app.services.results.exports import ExportOptions, StudySource, completeness
-from topkapi.app.services.results.reports.notes import StoredConfidence, StoredResult, names_of
+from topkapi.app.services.results.reports.notes import StoredResult, names_of
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport, Report
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 Value = TypeVar("Value")
 MAX_CONFIDENCE_SESSIONS = 300  # per request; so many take a minute and a half
-MOST_ANSWERS = 30_000  # of a report within a request; see `is_large`
+MOST_ANSWERS = 1_000  # of a report within a request; see `is_large`
+_CONTENT = 2  # version of what jobs store; another one outdates every stored result
 
 
 class StateCache(Generic[Value]):
@@ -74,7 +75,7 @@ class ReportCache(StateCache["Report"]):
         slug: str,
         *,
         pseudonyms: bool = False,
-        confidence: bool | StoredConfidence = False,
+        confidence: bool | StoredResult = False,
         stored: StoredResult | None = None,
     ) -> "Report":
         """Return the report of the study's current state; callers must not modify it.
@@ -100,7 +101,7 @@ class ReportCache(StateCache["Report"]):
 def _made(
     source: StudySource,
     pseudonyms: bool,
-    confidence: bool | StoredConfidence,
+    confidence: bool | StoredResult,
     stored: StoredResult | None,
 ) -> "Report":
     from topkapi.app.services.results.reports.service import make_report, stored_as_report
@@ -112,10 +113,10 @@ def _made(
 
 
 def is_large(session: Session, study_id: int) -> bool:
-    """Return whether the report takes more than about two seconds, too long for a request.
+    """Return whether the report takes more than about 0.3 s of a processor, too long for a page.
 
-    The time grows with the number of answers: 60 microseconds of a processor each, measured with
-    30 000 to 100 000 of them by 10 to 40 assessors.
+    The time grows with the number of answers: 200 to 300 microseconds each, measured with 22 000 of
+    them on 80 queries by 10 assessors.
     """
     return queries.answers(session, study_id) > MOST_ANSWERS
 
@@ -146,7 +147,7 @@ def state_of(source: StudySource) -> Hashable:
 
 def state_digest(source: StudySource) -> str:
     """Return a digest that is equal while everything is that a report depends on."""
-    return sha256(repr(state_of(source)).encode()).hexdigest()
+    return sha256(repr((_CONTENT, state_of(source))).encode()).hexdigest()
 
 
 _NO_GRADES = (

@@ -14,7 +14,7 @@ from topkapi.analysis.report.schema import (
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records, reliability_records
 from topkapi.app.services.results.exports.source import TEAM
-from topkapi.app.services.results.reports.notes import StoredConfidence
+from topkapi.app.services.results.reports.notes import StoredResult
 
 
 def confidence_section(source: StudySource, people: Mapping[int, str] | None) -> ConfidenceSection:
@@ -31,11 +31,11 @@ def confidence_section(source: StudySource, people: Mapping[int, str] | None) ->
 
 
 def stored_section(
-    source: StudySource, people: Mapping[int, str] | None, stored: StoredConfidence
+    source: StudySource, people: Mapping[int, str] | None, stored: StoredResult
 ) -> ConfidenceSection:
     """Return the section with stored rows, as `confidence_section` would name and order them."""
     known = {each.pseudonym: each.user_id for each in source.assessors.people}
-    found = [(row["assessor"].split(TEAM), ConfidenceRow(**row)) for row in stored.lists]
+    found = [(row["assessor"].split(TEAM), ConfidenceRow(**row)) for row in stored.content]
     rows = [
         ([known[name] for name in names], row) for names, row in found if known.keys() >= {*names}
     ]

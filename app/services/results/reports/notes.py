@@ -4,7 +4,6 @@ The sentences of notes are part of the report's bytes.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,21 +13,8 @@ from topkapi.app.services.results.exports import Completeness, StudySource
 
 
 @dataclass(frozen=True, slots=True)
-class StoredConfidence:
-    """Confidence that a job has computed: rows of the report's section, with pseudonyms.
-
-    ``digest`` is the `state_digest` of the study at that time.
-    """
-
-    job_id: int
-    at: datetime
-    digest: str
-    lists: Sequence[Mapping[str, Any]]
-
-
-@dataclass(frozen=True, slots=True)
 class StoredResult:
-    """What a job has computed: a report as `storable` writes it, with pseudonyms, or labels.
+    """What a job has computed, or a part of it: people have pseudonyms in it.
 
     ``digest`` is the `state_digest` of the study at that time.
     """
@@ -36,7 +22,7 @@ class StoredResult:
     job_id: int
     at: datetime
     digest: str
-    content: Mapping[str, Any]
+    content: Any
 
 
 def notes_on(study: StudyData, state: Completeness, lists: Completeness) -> list[str]:

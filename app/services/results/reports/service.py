@@ -18,7 +18,6 @@ from topkapi.app.services.results.exports.gathering import JUDGED, gather
 from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
 from topkapi.app.services.results.reports.machines import machine_data
 from topkapi.app.services.results.reports.notes import (
-    StoredConfidence,
     StoredResult,
     names_of,
     notes_on,
@@ -41,7 +40,7 @@ def make_report(
     source: StudySource,
     *,
     pseudonyms: bool = False,
-    confidence: bool | StoredConfidence = False,
+    confidence: bool | StoredResult = False,
     options: Options | None = None,
 ) -> Report:
     """Make the report of a study; its ``notes`` say what is missing.
@@ -113,7 +112,7 @@ def stored_as_report(
     stored: StoredResult,
     *,
     pseudonyms: bool = False,
-    confidence: StoredConfidence | None = None,
+    confidence: StoredResult | None = None,
 ) -> Report:
     """Return a report that a job has computed, with current names of the assessors."""
     people = None if pseudonyms else names_of(source)
@@ -124,9 +123,9 @@ def stored_as_report(
 
 
 def _confidence(
-    source: StudySource, people: dict[int, str] | None, wanted: bool | StoredConfidence
+    source: StudySource, people: dict[int, str] | None, wanted: bool | StoredResult
 ) -> ConfidenceSection | None:
-    if isinstance(wanted, StoredConfidence):
+    if isinstance(wanted, StoredResult):
         return stored_section(source, people, wanted)
     return confidence_section(source, people) if wanted else None
 
