@@ -1,6 +1,7 @@
 """Sessions: replay, undo and redo, removed pages, checks, sides."""
 
 from collections import Counter
+from itertools import combinations
 from random import Random
 
 import pytest
@@ -13,9 +14,16 @@ from tests.strategies import plans
 from topkapi.app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer, effective
 from topkapi.app.domain.outcome import outcome
-from topkapi.app.domain.pairs.answers import Answer, Judgment, Question, QuestionKind
+from topkapi.app.domain.pairs.answers import (
+    Answer,
+    Judgment,
+    Preference,
+    Question,
+    QuestionKind,
+)
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, Result
+from topkapi.app.domain.pairs.sorters.ranking import singly, with_ties_grouped
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.pairs.strategy import AskPair
 
@@ -106,6 +114,40 @@ def test_the_result_is_a_correct_top_k_of_the_pages_that_remain(
     grouped = [item for group in result.groups for item in group]
     assert tuple(grouped[: len(result.ranking)]) == result.ranking
     assert all(worth[item] == worth[group[0]] for group in result.groups for item in group)
+
+
+@given(plan=plans(), random=st.randoms(use_true_random=False), added=st.integers(0, 3))
+def test_a_list_calls_no_two_pages_equal_that_its_author_put_in_order(
+    plan: Plan, random: Random, added: int
+) -> None:
+    """Ties are not transitive: A ties with B and B with C, but A was preferred to C."""
+    assume(plan.best_of == 1 and plan.reuse_answers)
+    person = answering_at_random(random, removals=0.0)
+    session = PairSession(plan)
+    answer_all(session, person)
+    if added:
+        log = list(map(answer, session.effective))
+        new = [-number for number in range(1, added + 1)]
+        session = PairSession(Plan.from_json(plan.grown(new, {}, True).as_json()), log)
+        answer_all(session, person)
+    said = {
+        frozenset((each.left, each.right)): each.answer
+        for each in session.effective
+        if each.kind is QuestionKind.SORT
+    }
+    for group in result_of(session).groups:
+        pairs = [frozenset(pair) for pair in combinations(group, 2)]
+        assert all(said.get(pair, Answer.TIE) is Answer.TIE for pair in pairs)
+
+
+def test_ties_are_joined_only_if_no_member_was_preferred() -> None:
+    first, tie = Preference.FIRST, Preference.TIE
+    ranking = singly([1, 2, 3, 4])
+    chain = {(1, 2): tie, (2, 3): tie, (3, 4): tie}
+    assert with_ties_grouped(ranking, chain) == ((1, 2, 3, 4),)
+    assert with_ties_grouped(ranking, {**chain, (1, 3): first}) == ((1, 2), (3, 4))
+    assert with_ties_grouped(ranking, {**chain, (1, 4): first}) == ((1, 2, 3), (4,))
+    assert with_ties_grouped(((1, 2), (3, 4)), {(1, 2): first}) == ((1,), (2,), (3, 4))
 
 
 @pytest.mark.thorough

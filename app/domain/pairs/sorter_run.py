@@ -45,7 +45,7 @@ def run_sorter(plan: Plan, items: Sequence[ItemId], memory: "Memory") -> SorterR
         ranking = yield from _rechecked(ranking, plan, memory)
     if added:
         later = [item for item in items if item in added]
-        found = with_ties_grouped(ranking, memory.latest)
+        found = with_ties_grouped(ranking, memory.latest, chained=True)
         ranking = yield from _sorted(inserted(found, later, plan.k), memory, memory.inserting)
     return with_ties_grouped(ranking, memory.latest)
 

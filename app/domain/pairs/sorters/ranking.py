@@ -18,12 +18,24 @@ def singly(items: Sequence[ItemId]) -> Ranking:
     return tuple((item,) for item in items)
 
 
-def with_ties_grouped(ranking: Ranking, verdicts: Mapping[Pair, Preference]) -> Ranking:
-    """Merge neighbours that were judged equal into one class, keeping their order."""
+def with_ties_grouped(
+    ranking: Ranking, verdicts: Mapping[Pair, Preference], *, chained: bool = False
+) -> Ranking:
+    """Merge neighbours that were judged equal into one class, keeping their order.
+
+    Ties are not transitive, so a class holds no pair of which one was preferred (complete link).
+    If ``chained``, it may: stored logs were asked about pages added later by such classes.
+    """
     groups: list[tuple[ItemId, ...]] = []
     for items in ranking:
-        if groups and verdicts.get((groups[-1][-1], items[0])) is Preference.TIE:
-            groups[-1] += items
-        else:
-            groups.append(items)
+        for index, item in enumerate(items):
+            last = groups[-1] if groups else ()
+            tied = index > 0 or verdicts.get((last[-1] if last else item, item)) is Preference.TIE
+            apart = not chained and any(
+                verdicts.get((other, item), Preference.TIE) is not Preference.TIE for other in last
+            )
+            if tied and not apart:
+                groups[-1] += (item,)
+            else:
+                groups.append((item,))
     return tuple(groups)
