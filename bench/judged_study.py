@@ -41,9 +41,18 @@ UNDONE = 0.01  # share of answers that are undone and answered again
 
 
 def make_judged_study(
-    engine: Engine, *, assessors: int, queries: int, documents: int, rounds: int
+    engine: Engine,
+    *,
+    assessors: int,
+    queries: int,
+    documents: int,
+    rounds: int,
+    finished: int | None = None,
 ) -> int:
-    """Fill an empty database, judging each query ``rounds`` times per tool; return the entries."""
+    """Fill an empty database, judging each query ``rounds`` times per tool; return the entries.
+
+    If fewer are to be ``finished``, the others wait.
+    """
     with make_sessions(engine).write.begin() as session:
         people = _people(session, assessors)
         offered = _queries(session, queries, documents)
@@ -52,9 +61,13 @@ def make_judged_study(
     entries = 0
     for start in range(0, len(shares), 500):
         with make_sessions(engine).write.begin() as session:
-            for share in shares[start : start + 500]:
+            for number, share in enumerate(shares[start : start + 500], start):
                 pages = offered[share.query]
-                entries += _work(session, share, pages, noise[share.assessor])
+                if finished is None or number < finished:
+                    entries += _work(session, share, pages, noise[share.assessor])
+                else:
+                    plan = stored_plan(SETTINGS, share.tool, pages, f"{share.assessor}")
+                    session.add(_assignment(share, plan))
     return entries
 
 
@@ -102,9 +115,7 @@ def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
     seen = {page: each + noise * draw.gauss() for page, each in worth.items()}
     entries = list(_entries(live, seen, draw))
     at = START + timedelta(minutes=draw.randrange(50_000))
-    assignment = Assignment(
-        user_id=share.assessor, query_id=share.query, tool=share.tool, round=share.round, plan=plan
-    )
+    assignment = _assignment(share, plan)
     assignment.created_at = at - timedelta(days=1)
     assignment.answered, assignment.expected_left = live.answered, 0
     assignment.active_ms = 5000 * len(entries)
@@ -131,6 +142,12 @@ def _work(session: Session, share: Any, pages: list[int], noise: float) -> int:
         ],
     )
     return len(entries)
+
+
+def _assignment(share: Any, plan: dict[str, Any]) -> Assignment:
+    return Assignment(
+        user_id=share.assessor, query_id=share.query, tool=share.tool, round=share.round, plan=plan
+    )
 
 
 def _entries(live: AnySession, seen: dict[int, float], draw: Random) -> Iterator[Entry[Any]]:

@@ -79,7 +79,7 @@ def test_from_a_zip_to_an_export(
     page.get_by_role("button", name="Update preview").click()
     expect(page.locator("td[data-tool]")).to_have_count(16)
     assert_accessible(page)
-    page.get_by_role("button", name="Create 16 assignments").click()
+    page.get_by_role("button", name="Assign 16 missing assignments").click()
     expect(page.get_by_text("16 assignments created.")).to_be_visible()
 
     page.get_by_role("link", name="See progress").click()
@@ -209,7 +209,7 @@ def test_a_busy_server_breaks_no_dashboard(site: Site, context: BrowserContext) 
 
     page.route("**/dashboard/*/agreement", busy)
     page.goto(f"{site.server.url}/")
-    wanted = page.locator("dd[id^=agreement-]").count()
+    wanted = page.locator("dd[hx-get$=agreement]").count()
     assert wanted >= 2
     expect(page.locator("#notice")).to_have_text(f"The server is busy, {wanted}.")
     assert thrown == []

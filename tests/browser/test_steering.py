@@ -151,7 +151,7 @@ def test_a_study_grows_while_it_runs(
     expect(page.get_by_role("heading", name="New queries")).to_be_visible()
     expect(page.get_by_role("heading", name="Assigned before")).to_be_visible()
     looks_right(page)
-    page.get_by_role("button", name="Create 10 assignments").click()
+    page.get_by_role("button", name="Assign 10 missing assignments").click()
     expect(page.get_by_text("10 assignments created.")).to_be_visible()
 
     with any_site.sessions.write.begin() as session:
@@ -169,11 +169,12 @@ def test_a_study_grows_while_it_runs(
     page.get_by_text("Change").first.click()
     page.get_by_role("button", name="Withdraw", exact=True).first.click()
     page.goto(f"{url}/studies/{slug}/assign")
-    expect(page.get_by_role("heading", name="Gaps")).to_be_visible()
+    expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
+    expect(page.get_by_role("button", name="Move")).to_have_count(0)
     looks_right(page)
-    page.get_by_role("button", name="Fill 1 gap").click()
+    page.get_by_role("button", name="Assign 1 missing assignment").click()
     expect(page.get_by_text("1 assignment created.")).to_be_visible()
-    expect(page.get_by_role("heading", name="Gaps")).to_have_count(0)
+    expect(page.get_by_role("heading", name="What is missing")).to_have_count(0)
 
 
 def test_from_the_dashboard_to_void_work(
@@ -204,7 +205,12 @@ def test_from_the_dashboard_to_void_work(
     page.get_by_role("button", name="Void selected").click()
     expect(page.get_by_text("3 assignments voided")).to_be_visible()
     page.goto(f"{url}/studies/{slug}/progress")
-    expect(page.locator("#p-stats")).to_contain_text("9 of 13")
+    expect(page.locator("#p-stats")).to_contain_text("9 of 16")
+    page.goto(url)
+    line = page.get_by_role("row").filter(has_text="3 of 16 assignments are missing")
+    looks_right(page)
+    line.get_by_role("link", name="Assign").click()
+    expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
 
     page.goto(f"{url}/studies/{slug}/work?state=void")
     page.get_by_label("All 3 that match the filters").check()

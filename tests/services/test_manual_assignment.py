@@ -10,7 +10,7 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.pairs.session import Asking
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
 from topkapi.app.services.assignments.preview import preview
 from topkapi.app.services.judging import labeling
@@ -164,7 +164,7 @@ def test_the_grid_shows_every_fold_once_per_tool_and_round(session: Session, stu
             ("pairs", 1),
             ("pairs", 2),
         ]
-    manual_assignment.assign_rotation(session, study, ids, rounds=1)
+    rotation.assign_rotation(session, study, ids, rounds=1)
     assert preview(session, study, ids, rounds=2, seed=None).new == 8
     assert manual_assignment.last_rotation(study) == (ids, "tulips")
 

@@ -35,7 +35,7 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.accounts import tokens
-from topkapi.app.services.assignments import manual_assignment
+from topkapi.app.services.assignments import rotation
 from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.results.systems.runs import add_runs, read_runs
 from topkapi.app.services.training import practice
@@ -68,9 +68,7 @@ def stage(sessions: Sessions) -> Stage:
         study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
         others = [make_user(session) for _ in range(3)]
         judges = [people[Role.ASSESSOR], *others]
-        made = manual_assignment.assign_rotation(
-            session, study, [user.id for user in judges], rounds=1
-        )
+        made = rotation.assign_rotation(session, study, [user.id for user in judges], rounds=1)
         row, _ = tokens.issue_token(session, others[0], "another")
         mine = next(each.id for each in made if each.user_id == people[Role.ASSESSOR].id)
         question = PracticeQuestion(

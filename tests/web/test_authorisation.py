@@ -185,7 +185,6 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /studies/{slug}/assign": ADMINS,
     "POST /studies/{slug}/assign/one": ADMINS,
     "POST /studies/{slug}/assign/csv": ADMINS,
-    "POST /studies/{slug}/assign/gaps": ADMINS,
     "GET /studies/{slug}/adjudication": ADMINS,
     "POST /studies/{slug}/adjudication": ADMINS,
     "POST /studies/{slug}/assign/rebalance": ADMINS,

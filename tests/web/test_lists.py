@@ -122,7 +122,7 @@ def test_the_grid_offers_lists_apart(
     wanted = "&".join(f"people={number}" for number in people)
     page = client.get(f"/studies/ranked/assign?lists=true&rounds=1&{wanted}").text
     assert "<b>T3</b>" in page
-    assert "Create 3 assignments" in page
+    assert "Assign 3 missing assignments" in page
     form = {"people": people, "rounds": 1, "lists": "true"}
     assert client.post("/studies/ranked/assign", data=form).status_code == 303
     refused = client.post("/studies/ranked/assign", data={**form, "rounds": 2})

@@ -119,7 +119,7 @@ def test_the_grid_is_shown_before_anything_is_assigned(
     page = client.get(
         f"{S}/assign?" + "&".join(f"people={user.id}" for user in assessors) + "&rounds=2"
     ).text
-    assert "Create 16 assignments" in page
+    assert "Assign 16 missing assignments" in page
     assert page.count("<td data-tool=") == 16
     with sessions.read() as session:
         assert session.scalars(select(Assignment)).all() == []
@@ -131,9 +131,9 @@ def test_two_rounds_are_assigned_and_one_more_is_refused(
     assert assign(client, assessors, 1).headers["location"] == f"{S}/assign?done=8"
     shown = client.get(f"{S}/assign").text  # no round that nobody asked for
     assert "Everything is assigned" in shown
-    assert "enter more to add rounds" in shown
+    assert "1 round promised so far" in shown
     everyone = "&".join(f"people={user.id}" for user in assessors)
-    assert "Create 8 assignments" in client.get(f"{S}/assign?{everyone}&rounds=2").text
+    assert "Assign 8 missing assignments" in client.get(f"{S}/assign?{everyone}&rounds=2").text
     assert assign(client, assessors, 2).headers["location"] == f"{S}/assign?done=8"
     refused = assign(client, assessors, 3)
     assert refused.status_code == 422
@@ -163,7 +163,8 @@ def test_somebody_whose_work_was_voided_is_not_proposed(
         assert ("work voided" in box) is is_void
     assert f'type="hidden" name="people" value="{assessors[1].id}"' not in page
     chosen = client.get(f"{S}/assign?people={assessors[1].id}").text
-    assert f'type="hidden" name="people" value="{assessors[1].id}"' in chosen
+    assert f'name="people" value="{assessors[1].id}" checked' in chosen
+    assert "nobody selected is free" in chosen
 
 
 @pytest.mark.usefixtures("assessors")

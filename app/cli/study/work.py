@@ -21,7 +21,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.queries.assignments import assignments as assigned
     from topkapi.app.db.queries.progress import Ordered
     from topkapi.app.services.accounts.users import user_of_email
-    from topkapi.app.services.assignments import manual_assignment
+    from topkapi.app.services.assignments import manual_assignment, rotation
     from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
     from topkapi.app.services.progress import study_progress
     from topkapi.app.services.progress.study_progress import Line
@@ -85,7 +85,10 @@ def assign_command(
         list[str] | None,
         typer.Option("--to", help="E-mail of an assessor; repeat for each, in order."),
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="Total number of rounds.")] = 1,
+    rounds: Annotated[
+        int | None,
+        typer.Option(min=1, help="Total number of rounds.", show_default="as before, or 1"),
+    ] = None,
     seed: Annotated[
         str | None, typer.Option(help="Seed for the folds; the slug if omitted.")
     ] = None,
@@ -136,24 +139,32 @@ def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict
 
 
 def _rotated(
-    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None, lists: bool
+    session: Session,
+    slug: str,
+    emails: list[str],
+    rounds: int | None,
+    seed: str | None,
+    lists: bool,
 ) -> list[dict[str, Any]]:
     study = lifecycle.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
-    made = manual_assignment.assign_rotation(
-        session, study, ids, rounds=rounds, seed=seed, lists=lists
-    )
+    with manual_assignment.explaining(session, study):
+        made = rotation.assign_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
     return named_rows(session, study.id, made)
 
 
 def _previewed(
-    session: Session, slug: str, emails: list[str], rounds: int, seed: str | None, lists: bool
+    session: Session,
+    slug: str,
+    emails: list[str],
+    rounds: int | None,
+    seed: str | None,
+    lists: bool,
 ) -> list[dict[str, Any]]:
     study = lifecycle.required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
-    plan = manual_assignment.plan_rotation(
-        session, study, ids, rounds=rounds, seed=seed, lists=lists
-    )
+    with manual_assignment.explaining(session, study):
+        plan = rotation.plan_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
     return _rows(
         session,
         study.id,
@@ -235,7 +246,7 @@ def _progress_text(line: Line) -> str:
     ends = line.accuracy_interval
     right = f", {line.accuracy:.0%} right ({ends[0]:.0%} to {ends[1]:.0%})" if ends else ""
     return (
-        f"{line.sums.finished:>4} of {line.sums.assigned} finished, {line.sums.answered} answers"
+        f"{line.sums.finished:>4} of {line.promised} finished, {line.sums.answered} answers"
         f"{pace}{left}{again}{right}"
     )
 

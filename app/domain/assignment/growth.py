@@ -58,10 +58,15 @@ class NobodyFree(Invalid):
 
 @dataclass(frozen=True, slots=True)
 class Growth(Generic[A, Q]):
-    """The assignments that are added, and the step of the new queries, if there are any."""
+    """What is missing, what is added of it, and the step of the new queries, if there are any.
 
+    ``short`` says why some of it stays open: too few people are free.
+    """
+
+    missing: Sequence[tuple[Q, Tool, int]]
     added: Sequence[AssignmentSpec[A, Q]]
     step: GrowthStep[A, Q] | None
+    short: Invalid | None = None
 
 
 def grow(
@@ -73,32 +78,69 @@ def grow(
     seed: str,
     earlier: Sequence[GrowthStep[A, Q]],
     existing: Existing[A, Q],
+    also: Iterable[tuple[Q, Tool, int]] = (),
+    strict: bool = True,
 ) -> Growth[A, Q]:
-    """Return the assignments missing from rounds 0 to ``rounds`` - 1; raise if impossible."""
-    fresh = [query for query in queries if not existing.met.get(query)]
+    """Return the assignments missing from rounds 0 to ``rounds`` - 1; raise if impossible.
+
+    ``also`` are further slots that somebody is to have. Unless ``strict``, some of the work may
+    stay open because too few people are free.
+    """
     refuse_nonsense(queries, assessors, tools, rounds)
-    step = GrowthStep(tuple(assessors), tuple(fresh), seed) if fresh else None
-    new = rotation(fresh, assessors, tools, rounds=rounds, seed=seed) if fresh else []
-    frozen = [query for query in queries if existing.met.get(query)]
-    missing = _missing(frozen, tools, rounds, existing.work)
+    missing = _missing(queries, tools, rounds, existing.work, also)
+    fresh = tuple(query for query in queries if not existing.met.get(query))
+    new: list[AssignmentSpec[A, Q]] = []
+    short: Invalid | None = None
     try:
-        ruled = list(_ruled(missing, set(assessors), tools, rounds, earlier, existing))
-        rest = _missing(frozen, tools, rounds, {*existing.work, *ruled})
-        filled = fill(rest, assessors, existing.met, [*new, *ruled])
-    except NobodyFree:
-        refuse_too_few(assessors, tools, rounds)
-        raise
-    return Growth([*new, *ruled, *filled], step)
+        new = rotation(fresh, assessors, tools, rounds=rounds, seed=seed) if fresh else []
+    except Invalid as refused:
+        short = refused
+    frozen = [slot for slot in missing if existing.met.get(slot[0])]
+    ruled = list(_ruled(frozen, set(assessors), tools, rounds, earlier, existing))
+    given = {(each.query, each.tool, each.round) for each in ruled}
+    rest = [slot for slot in frozen if slot not in given]
+    filled, unfilled = _fill_what_fits(rest, assessors, existing.met, [*new, *ruled])
+    added = [*new, *ruled, *filled]
+    short = short or unfilled
+    try:
+        if short and (strict or not added):
+            refuse_too_few(assessors, tools, rounds)
+    except Invalid as refused:
+        short = refused
+    if short and strict:
+        raise short
+    step = GrowthStep(tuple(assessors), fresh, seed) if new else None
+    return Growth(missing, added, step, short)
 
 
 def _missing(
-    queries: Iterable[Q], tools: Sequence[Tool], rounds: int, work: Set[AssignmentSpec[A, Q]]
+    queries: Iterable[Q],
+    tools: Sequence[Tool],
+    rounds: int,
+    work: Set[AssignmentSpec[A, Q]],
+    also: Iterable[tuple[Q, Tool, int]],
 ) -> list[tuple[Q, Tool, int]]:
-    judged = {(each.query, each.tool, each.round) for each in work}
+    held = {(each.query, each.tool, each.round) for each in work}
     wanted = (
         (query, tool, number) for number in range(rounds) for query in queries for tool in tools
     )
-    return [slot for slot in wanted if slot not in judged]
+    return [slot for slot in dict.fromkeys([*wanted, *also]) if slot not in held]
+
+
+def _fill_what_fits(
+    missing: Sequence[tuple[Q, Tool, int]],
+    assessors: Sequence[A],
+    met: Mapping[Q, Set[A]],
+    given: Sequence[AssignmentSpec[A, Q]],
+) -> tuple[list[AssignmentSpec[A, Q]], NobodyFree | None]:
+    """Fill the slots of the queries for which enough people are free; return the first other."""
+    first = None
+    while True:
+        try:
+            return fill(missing, assessors, met, given), first
+        except NobodyFree as short:
+            first = first or short
+            missing = [slot for slot in missing if slot[0] != short.query]
 
 
 def _ruled(

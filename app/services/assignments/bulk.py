@@ -16,7 +16,7 @@ from topkapi.app.domain.assignment.growth import NobodyFree, fill
 from topkapi.app.domain.assignment.rotation import RuleBroken
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import manual_assignment, rotation
+from topkapi.app.services.assignments import manual_assignment, steps
 from topkapi.app.services.assignments.steps import existing_work, spec_of
 from topkapi.app.services.judging.lists import work as list_work
 from topkapi.app.services.judging.teams import lock_teams, reopen_teams
@@ -61,7 +61,7 @@ def _evenly(session: Session, study: Study, assignment_ids: Sequence[int]) -> li
     ]
     work = queries.assignments_of_study(session, study.id)
     pairs: list[tuple[int, int]] = []
-    for tools in rotation.tool_groups(study):
+    for tools in steps.tool_groups(study):
         slots = {(row.query_id, row.tool, row.round): row.id for row in rows if row.tool in tools}
         try:
             filled = fill(list(slots), workers, existing_work(work, tools).met)

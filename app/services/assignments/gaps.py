@@ -1,24 +1,29 @@
-"""Gaps: work that was withdrawn and that nobody has taken over, and who could take it."""
+"""Gaps: promised work that nobody has, because it was withdrawn, voided or never assigned."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Assignment, Query, Study, User
+from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments.assignments import WorkRow
-from topkapi.app.domain.assignment.growth import NobodyFree, fill
+from topkapi.app.domain.assignment.growth import NobodyFree
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.assignments import manual_assignment, rotation
-from topkapi.app.services.assignments.steps import Spec, existing_work
+from topkapi.app.services.assignments.promise import promised_rounds
+from topkapi.app.services.assignments.rotation import RotationPlan
+from topkapi.app.services.assignments.steps import Spec, tool_groups
 from topkapi.app.services.heads import PersonHead
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """A query that lost an assessor, and the person who would take over, if anybody is free."""
+    """A query that lacks an assessor, and the person who would take over, if anybody is free.
+
+    ``lost`` is whose work was withdrawn or voided; empty if the slot was never assigned.
+    """
 
     query: str
     tool: Tool
@@ -43,22 +48,16 @@ class Filling:
 
 def plan_filling(session: Session, study: Study, user_ids: Sequence[int]) -> Filling:
     """Return the gaps, and who of these people would take them over; nothing is written."""
-    rows = queries.assignments_of_study(session, study.id)
-    lost = _lost(rows)
-    people = queries.users_by_id(session, {*user_ids, *(row.user_id for row in lost)})
-    names = {query.id: query for query in queries.queries_of_study(session, study.id)}
-    work: list[Spec] = []
-    refusals = []
-    for tools in rotation.tool_groups(study):
-        slots = [(row.query_id, row.tool, row.round) for row in lost if row.tool in tools]
-        filled, refusal = _filled(session, slots, user_ids, rows, tools)
-        work += filled
-        refusals += [refusal] if refusal else []
-    takers = {
-        (each.query, each.tool, each.round): PersonHead.of(people[each.assessor]) for each in work
-    }
-    gaps = [_gap(row, names[row.query_id], people, takers) for row in lost]
-    return Filling(gaps, work, " ".join(refusals) or None)
+    plans = [
+        rotation.plan_rotation(session, study, user_ids, lists=lists, strict=False)
+        for lists in _rotations(session, study)
+    ]
+    refusals = [refusal for plan in plans if (refusal := shortage(session, plan))]
+    return Filling(
+        [gap for plan in plans for gap in gaps_of(session, study, plan)],
+        [work for plan in plans for work in plan.added],
+        " ".join(refusals) or None,
+    )
 
 
 def fill_gaps(
@@ -68,53 +67,52 @@ def fill_gaps(
     planned = plan_filling(session, study, user_ids)
     if not planned.work:
         raise Invalid(planned.refusal or "There are no gaps to fill.", field="people")
-    return manual_assignment.give(session, study, planned.work, actor_id=actor_id)
+    return [
+        row
+        for lists in _rotations(session, study)
+        for row in rotation.assign_rotation(
+            session, study, user_ids, lists=lists, strict=False, actor_id=actor_id
+        )
+    ]
 
 
-def _lost(rows: Sequence[WorkRow]) -> list[WorkRow]:
-    """Return one withdrawn assignment for each slot that nobody has now, the latest.
+def _rotations(session: Session, study: Study) -> list[bool]:
+    """Return the rotations with assignments: that of the tools under the rule, and of `lists`."""
+    promised = promised_rounds(session, study)
+    groups = tool_groups(study)
+    return [number > 0 for number, group in enumerate(groups) if promised.keys() & {*group}]
 
-    A withdrawn adjudication leaves no gap: the query is on the page Adjudication again.
-    """
-    rows = [row for row in rows if row.round >= 0]
-    held = {(row.query_id, row.tool, row.round) for row in rows if row.withdrawn_at is None}
-    latest: dict[tuple[int, Tool, int], WorkRow] = {}
-    for row in sorted((row for row in rows if row.withdrawn_at), key=_withdrawn_at):
-        slot = row.query_id, row.tool, row.round
-        if slot not in held:
-            latest[slot] = row
-    return sorted(latest.values(), key=lambda row: (row.query_id, row.tool, row.round))
+
+def gaps_of(session: Session, study: Study, plan: RotationPlan) -> list[Gap]:
+    """Return what is missing by names, in the order of queries, and who would take it over."""
+    lost: dict[tuple[int, Tool, int], WorkRow] = {}
+    for row in sorted(queries.assignments_of_study(session, study.id), key=_withdrawn_at):
+        lost[row.query_id, row.tool, row.round] = row
+    takers = {(each.query, each.tool, each.round): each.assessor for each in plan.added}
+    names = {query.id: query.external_id for query in queries.queries_of_study(session, study.id)}
+    order = {number: position for position, number in enumerate(names)}
+    people = queries.users_by_id(
+        session, {*takers.values(), *(lost[slot].user_id for slot in plan.missing if slot in lost)}
+    )
+    return [
+        Gap(
+            query=names[slot[0]],
+            tool=slot[1],
+            round=slot[2],
+            lost=people[lost[slot].user_id].name if slot in lost else "",
+            taker=PersonHead.of(people[takers[slot]]) if slot in takers else None,
+        )
+        for slot in sorted(plan.missing, key=lambda slot: (order[slot[0]], slot[1], slot[2]))
+    ]
+
+
+def shortage(session: Session, plan: RotationPlan) -> str | None:
+    """Return why some of the missing work stays open."""
+    short = plan.short
+    if isinstance(short, NobodyFree):
+        short = manual_assignment.shortage(session, short)
+    return str(short) if short else None
 
 
 def _withdrawn_at(row: WorkRow) -> tuple[str, int]:
     return row.withdrawn_at.isoformat() if row.withdrawn_at else "", row.id
-
-
-def _filled(
-    session: Session,
-    slots: Sequence[tuple[int, Tool, int]],
-    user_ids: Sequence[int],
-    rows: Sequence[WorkRow],
-    tools: Sequence[Tool],
-) -> tuple[list[Spec], str | None]:
-    """Fill the slots; a query for which too few people are free stays open."""
-    met = existing_work(rows, tools).met
-    refusal = None
-    left = list(slots)
-    while left:
-        try:
-            return fill(left, user_ids, met), refusal
-        except NobodyFree as short:
-            refusal = refusal or str(manual_assignment.shortage(session, short))
-            left = [slot for slot in left if slot[0] != short.query]
-    return [], refusal
-
-
-def _gap(
-    row: WorkRow,
-    query: Query,
-    people: dict[int, User],
-    takers: dict[tuple[int, Tool, int], PersonHead],
-) -> Gap:
-    slot = row.query_id, row.tool, row.round
-    return Gap(query.external_id, row.tool, row.round, people[row.user_id].name, takers.get(slot))

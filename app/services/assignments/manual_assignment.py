@@ -3,7 +3,8 @@
 All assignments are made by the rotation module; refusals name people, queries and the reason.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from sqlalchemy.orm import Session
 
@@ -22,7 +23,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import rotation
+from topkapi.app.services.assignments import rotation, steps
 from topkapi.app.services.assignments.steps import Spec, kind_of
 from topkapi.app.services.judging.lists import work as list_work
 from topkapi.app.services.judging.teams import lock_teams, reopen_teams
@@ -30,39 +31,11 @@ from topkapi.app.services.judging.teams import lock_teams, reopen_teams
 _NAMES = 3  # of available people in a message
 
 
-def assign_rotation(
-    session: Session,
-    study: Study,
-    user_ids: Sequence[int],
-    *,
-    rounds: int,
-    seed: str | None = None,
-    lists: bool = False,
-    actor_id: int | None = None,
-) -> list[Assignment]:
-    """Assign by rotation; refusals name people and queries."""
+@contextmanager
+def explaining(session: Session, study: Study) -> Iterator[None]:
+    """Let refusals of the rotation name people and queries."""
     try:
-        return rotation.assign_rotation(
-            session, study, user_ids, rounds=rounds, seed=seed, lists=lists, actor_id=actor_id
-        )
-    except (RuleBroken, NobodyFree) as refusal:
-        raise explained(session, study, refusal) from refusal
-
-
-def plan_rotation(
-    session: Session,
-    study: Study,
-    user_ids: Sequence[int],
-    *,
-    rounds: int,
-    seed: str | None = None,
-    lists: bool = False,
-) -> rotation.RotationPlan:
-    """Return what a rotation would assign; refusals name people and queries."""
-    try:
-        return rotation.plan_rotation(
-            session, study, user_ids, rounds=rounds, seed=seed, lists=lists
-        )
+        yield
     except (RuleBroken, NobodyFree) as refusal:
         raise explained(session, study, refusal) from refusal
 
@@ -233,7 +206,7 @@ def query_of_name(session: Session, study: Study, name: str) -> Query:
 def free_for(session: Session, study: Study, work: Spec) -> list[User]:
     """Return the active assessors, by name, who could take ``work`` without breaking the rule."""
     taken = rotation.taken_work(session, study)[work.query]
-    ruled = rotation.tools_under_rule(study)
+    ruled = steps.tools_under_rule(study)
 
     def fits(user: User) -> bool:
         try:
@@ -310,7 +283,7 @@ def refuse_restoring(session: Session, study: Study, work: Spec) -> None:
     taken = rotation.taken_work(session, study)[work.query]
     own = (work.assessor, work.tool)
     others = [other for other in taken if (other.assessor, other.tool) != own or other.round >= 0]
-    refuse_breach(work, others, rotation.tools_under_rule(study))
+    refuse_breach(work, others, steps.tools_under_rule(study))
 
 
 def _withdrawn(session: Session, study: Study, wanted: Sequence[Spec]) -> dict[Spec, Assignment]:

@@ -8,19 +8,14 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as queries
-from topkapi.app.domain.assignment.growth import GrowthStep, NobodyFree
-from topkapi.app.domain.assignment.rotation import (
-    RuleBroken,
-    folds,
-    legal_rounds,
-    odd_ring_missing,
-    pairs_of,
-)
+from topkapi.app.domain.assignment.growth import GrowthStep
+from topkapi.app.domain.assignment.rotation import folds, legal_rounds, odd_ring_missing, pairs_of
 from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import AppError
+from topkapi.app.domain.errors import AppError, Invalid
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments import rotation as assigning
+from topkapi.app.services.assignments.gaps import Gap, gaps_of, shortage
 from topkapi.app.services.assignments.steps import Spec
 
 
@@ -57,14 +52,18 @@ class Grid:
 class Preview:
     """What a rotation would assign; ``refusal`` is the reason if it is not possible.
 
-    ``unidentified`` are the tools with which the pairs of assessors form no odd ring.
+    ``gaps`` are what is missing, ``shortage`` says why some of it would stay open. ``unidentified``
+    are the tools with which the pairs of assessors form no odd ring.
     """
 
     tools: Sequence[Tool]
     most_rounds: int
+    rounds: int = 1
     grids: Sequence[Grid] = ()
     total: int = 0
     new: int = 0
+    gaps: Sequence[Gap] = ()
+    shortage: str | None = None
     unidentified: Sequence[Tool] = ()
     refusal: AppError | None = None
 
@@ -74,7 +73,7 @@ def preview(
     study: Study,
     user_ids: Sequence[int],
     *,
-    rounds: int,
+    rounds: int | None,
     seed: str | None,
     lists: bool = False,
 ) -> Preview:
@@ -82,13 +81,15 @@ def preview(
     tools = assigning.rotated_tools(study, lists=lists)
     most = legal_rounds(len(user_ids), len(tools))
     try:
-        plan = assigning.plan_rotation(
-            session, study, user_ids, rounds=rounds, seed=seed, lists=lists
-        )
-    except (RuleBroken, NobodyFree) as refused:
-        return Preview(tools, most, refusal=manual_assignment.explained(session, study, refused))
+        with manual_assignment.explaining(session, study):
+            plan = assigning.plan_rotation(
+                session, study, user_ids, rounds=rounds, seed=seed, lists=lists, strict=False
+            )
     except AppError as refusal:
         return Preview(tools, most, refusal=refusal)
+    short, gaps = shortage(session, plan), gaps_of(session, study, plan)
+    if short and not plan.added:
+        return Preview(tools, most, plan.rounds, gaps=gaps, refusal=Invalid(short))
     work = [*plan.existing, *plan.added]
     by_id = {query.id: query for query in queries.queries_of_study(session, study.id)}
     people = queries.users_by_id(session, {*user_ids, *(each.assessor for each in work)})
@@ -97,7 +98,8 @@ def preview(
     pairs = {tool: pairs_of(work, tool) for tool in tools}
     unidentified = [tool for tool in tools if odd_ring_missing(pairs[tool])]
     grids = [grid for grid in grids if grid.total]
-    return Preview(tools, most, grids, len(work), len(plan.added), unidentified)
+    counts = len(work), len(plan.added)
+    return Preview(tools, most, plan.rounds, grids, *counts, gaps, short, unidentified)
 
 
 def _grid(

@@ -16,25 +16,22 @@ from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.crowds import workers_among
 from topkapi.app.db.queries.studies.studies import hold_settings
-from topkapi.app.domain.assignment.growth import GrowthStep, drawn, grow
-from topkapi.app.domain.assignment.rotation import (
-    ADJUDICATION,
-    AssignmentSpec,
-    refuse_breach,
-    ruled_tools,
-)
+from topkapi.app.domain.assignment.growth import GrowthStep, grow
+from topkapi.app.domain.assignment.rotation import ADJUDICATION, AssignmentSpec, refuse_breach
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.sessions import asks_nothing
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.services import audit
 from topkapi.app.services.assignments.priors import prior_scores
+from topkapi.app.services.assignments.promise import promised_queries, promised_rounds
 from topkapi.app.services.assignments.steps import (
     Spec,
     existing_work,
     remember,
     spec_of,
     steps_of,
+    tools_under_rule,
 )
 from topkapi.app.services.judging.lists.work import ListPlans, Prepared
 
@@ -55,9 +52,16 @@ _ABSOLUTE = Origin()
 
 @dataclass(frozen=True, slots=True)
 class RotationPlan:
-    """What a rotation would add, and the steps of the study with it."""
+    """What a rotation would add, and the steps of the study with it.
 
+    ``missing`` are the slots (query, tool, round) that nobody has, ``short`` says why some of them
+    stay open.
+    """
+
+    rounds: int
+    missing: Sequence[tuple[int, Tool, int]]
     added: Sequence[Spec]
+    short: Invalid | None
     steps: Sequence[GrowthStep[int, int]]
     existing: Set[Spec]
 
@@ -67,35 +71,45 @@ def plan_rotation(
     study: Study,
     user_ids: Sequence[int],
     *,
-    rounds: int,
+    rounds: int | None = None,
     seed: str | None = None,
     lists: bool = False,
+    strict: bool = True,
 ) -> RotationPlan:
     """Return what a rotation would add to the existing assignments.
 
-    The seed of the order of queries is the study's slug by default. With ``lists`` the tool `lists`
-    is rotated on its own.
+    ``rounds`` is what was promised by default, the seed of the order of queries the study's slug.
+    With ``lists`` the tool `lists` is rotated on its own. Unless ``strict``, work for which nobody
+    is free stays open.
     """
     tools = rotated_tools(study, lists=lists)
-    rows = {query.external_id: query.id for query in queries.queries_of_study(session, study.id)}
-    chosen = set(drawn(rows, study.settings.people_queries, study.slug))
-    query_ids = [number for name, number in rows.items() if name in chosen]
-    existing = existing_work(queries.assignments_of_study(session, study.id), tools)
+    query_ids = promised_queries(session, study)
+    work = queries.assignments_of_study(session, study.id)
+    promised = promised_rounds(session, study)
+    by_hand = [tool for tool in tools if promised.get(tool, 0) is None]
+    wanted = rounds or max((promised.get(tool) or 1 for tool in tools), default=1)
+    existing = existing_work(work, tools)
     known = [number for number in query_ids if number in existing.met]
     earlier = steps_of(study, lists=lists, known=known)
     grown = grow(
         query_ids,
         list(user_ids),
         tools,
-        rounds=rounds,
+        rounds=wanted,
         seed=study.slug if seed is None else seed,
         earlier=earlier,
         existing=existing,
+        also=[
+            (row.query_id, row.tool, row.round)
+            for row in work
+            if row.tool in by_hand and row.round >= 0
+        ],
+        strict=strict,
     )
     _refuse_breaches(session, study, grown.added)
     _refuse_lists(session, study, grown.added)
     steps = [*earlier, grown.step] if grown.step else earlier
-    return RotationPlan(grown.added, steps, existing.work)
+    return RotationPlan(wanted, grown.missing, grown.added, grown.short, steps, existing.work)
 
 
 def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
@@ -114,15 +128,20 @@ def assign_rotation(
     study: Study,
     user_ids: Sequence[int],
     *,
-    rounds: int,
+    rounds: int | None = None,
     seed: str | None = None,
     lists: bool = False,
+    strict: bool = True,
     actor_id: int | None = None,
     at: datetime | None = None,
     origin: Origin = _ABSOLUTE,
 ) -> list[Assignment]:
     """Assign the work of all rounds up to ``rounds`` that is not assigned yet."""
-    plan = plan_rotation(session, study, user_ids, rounds=rounds, seed=seed, lists=lists)
+    plan = plan_rotation(
+        session, study, user_ids, rounds=rounds, seed=seed, lists=lists, strict=strict
+    )
+    if plan.short and not plan.added:
+        raise plan.short
     named = study.slug if seed is None else seed
     made = assign(
         session,
@@ -134,7 +153,7 @@ def assign_rotation(
         origin=origin,
         rotated={"seed": named, "lists": lists},
     )
-    remember(study, people=user_ids, seed=named, lists=lists, steps=plan.steps)
+    remember(study, people=user_ids, seed=named, rounds=plan.rounds, lists=lists, steps=plan.steps)
     return made
 
 
@@ -323,20 +342,6 @@ def _refuse_breaches(session: Session, study: Study, wanted: Sequence[Spec]) -> 
             continue
         refuse_breach(work, taken[work.query], ruled)
         taken[work.query].append(work)
-
-
-def tools_under_rule(study: Study) -> tuple[Tool, ...]:
-    """Return the study's tools of which nobody may judge a query with two."""
-    settings = study.settings
-    return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
-
-
-def tool_groups(study: Study) -> list[tuple[Tool, ...]]:
-    """Return the tools that exclude each other, and the tool outside the rule, if any."""
-    ruled = tools_under_rule(study)
-    settings = study.settings
-    outside = tuple(tool for tool in settings.tools if tool not in ruled)
-    return [group for group in (ruled, outside) if group]
 
 
 def taken_work(session: Session, study: Study) -> defaultdict[int, list[Spec]]:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments.assignments import WorkRow
 from topkapi.app.domain.assignment.growth import Existing, GrowthStep
-from topkapi.app.domain.assignment.rotation import AssignmentSpec
+from topkapi.app.domain.assignment.rotation import AssignmentSpec, ruled_tools
 from topkapi.app.domain.enums import Tool
 
 RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
@@ -15,6 +15,20 @@ Spec = AssignmentSpec[int, int]  # by the ids of user and query
 def spec_of(row: Assignment | WorkRow) -> Spec:
     """Return who judges which query with which tool in which round."""
     return AssignmentSpec(row.user_id, row.query_id, row.tool, row.round)
+
+
+def tools_under_rule(study: Study) -> tuple[Tool, ...]:
+    """Return the study's tools of which nobody may judge a query with two."""
+    settings = study.settings
+    return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
+
+
+def tool_groups(study: Study) -> list[tuple[Tool, ...]]:
+    """Return the tools that exclude each other, and the tool outside the rule, if any."""
+    ruled = tools_under_rule(study)
+    settings = study.settings
+    outside = tuple(tool for tool in settings.tools if tool not in ruled)
+    return [group for group in (ruled, outside) if group]
 
 
 def existing_work(rows: Iterable[WorkRow], tools: Sequence[Tool]) -> Existing[int, int]:
@@ -48,13 +62,17 @@ def remember(
     *,
     people: Sequence[int],
     seed: str,
+    rounds: int,
     lists: bool,
     steps: Sequence[GrowthStep[int, int]],
 ) -> None:
-    """Store people and seed of the latest rotation and all steps, for a later one to continue."""
+    """Store people, seed and rounds of the latest rotation and all steps, to be continued.
+
+    The rounds are a promise: progress is measured against them.
+    """
     stored = [
         {"people": list(step.people), "seed": step.seed, "queries": list(step.queries)}
         for step in steps
     ]
-    latest = {"people": list(people), "seed": seed, "steps": stored}
+    latest = {"people": list(people), "seed": seed, "rounds": rounds, "steps": stored}
     study.rotations = {**(study.rotations or {}), kind_of(lists): latest}

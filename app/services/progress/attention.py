@@ -23,8 +23,9 @@ _DEVIATIONS = 3.0
 
 
 class Sign(StrEnum):
-    """Why somebody needs attention, most pressing first."""
+    """Why a study or somebody needs attention, most pressing first."""
 
+    GAPS = "missing work"
     RANDOM = "at random"
     BIASED = "one side"
     INACCURATE = "inaccurate"
@@ -159,8 +160,3 @@ def _idleness(line: Line, age: timedelta, at: datetime) -> str:
     if last is None:
         return f"has not begun; {what}" if age > IDLE else ""
     return f"no answer for {(at - last).days} days; {what}" if at - last > IDLE else ""
-
-
-def people_of(found: Iterable[Concern]) -> set[int]:
-    """Return the ids of the people concerned."""
-    return {each.user_id for each in found}

@@ -19,7 +19,6 @@ from topkapi.app.services.progress.attention import (
     Sign,
     concerns,
     most_pressing,
-    people_of,
 )
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.progress.study_progress import Line, Overview
@@ -78,25 +77,26 @@ class StudyCard:
 
     @property
     def finished(self) -> bool:
-        """Whether all assigned work is finished."""
-        return self.line.sums.finished == self.line.sums.assigned
+        """Whether all promised work is finished."""
+        return self.line.sums.finished == self.line.promised
 
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """A person who needs attention in a study."""
+    """A study, or a person in it, that needs attention, and the reason in words."""
 
     slug: str
     study: str
-    user: PersonHead
-    concern: Concern
+    user: PersonHead | None
+    sign: Sign
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Dashboard:
-    """Running studies first, then finished ones; and at most five people who need attention.
+    """Running studies first, then finished ones; and at most five things that need attention.
 
-    ``unassigned`` are studies without any assignment, ``more`` counts people left out.
+    ``unassigned`` are studies without any assignment, ``more`` counts what is left out.
     """
 
     cards: Sequence[StudyCard]
@@ -117,21 +117,15 @@ def dashboard(
     cards = [
         _card(study, seen[study.id], days.get(study.id, {}), at.date())
         for study in studies
-        if seen[study.id].all.sums.assigned
+        if seen[study.id].all.promised
     ]
-    found = [
-        (study, each)
-        for study in studies
-        for each in most_pressing(concerns_of_study(session, study, seen[study.id], at))
-    ]
+    found = [each for study in studies for each in _attention(session, study, seen[study.id], at)]
     order = list(Sign)
-    found.sort(key=lambda pair: order.index(pair[1].sign))
+    found.sort(key=lambda each: order.index(each.sign))
     return Dashboard(
         cards=sorted(cards, key=lambda card: card.finished),
-        unassigned=[
-            StudyName.of(study) for study in studies if not seen[study.id].all.sums.assigned
-        ],
-        attention=_named(session, found[:MOST_CONCERNS]),
+        unassigned=[StudyName.of(study) for study in studies if not seen[study.id].all.promised],
+        attention=found[:MOST_CONCERNS],
         more=max(0, len(found) - MOST_CONCERNS),
     )
 
@@ -147,15 +141,21 @@ def concerns_of_study(
     return concerns(seen, sides, members, begun_at=study.created_at, at=at or now())
 
 
-def _named(session: Session, found: Sequence[tuple[Study, Concern]]) -> list[Attention]:
-    users = users_by_id(session, people_of(concern for _, concern in found))
+def _attention(session: Session, study: Study, seen: Overview, at: datetime) -> list[Attention]:
+    found = most_pressing(concerns_of_study(session, study, seen, at))
+    users = users_by_id(session, [each.user_id for each in found])
+    missing = study_progress.why_missing(session, seen)
+    head = study.slug, study.name
     return [
-        Attention(study.slug, study.name, PersonHead.of(users[each.user_id]), each)
-        for study, each in found
+        *([Attention(*head, None, Sign.GAPS, missing)] if missing else []),
+        *(
+            Attention(*head, PersonHead.of(users[each.user_id]), each.sign, each.reason)
+            for each in found
+        ),
     ]
 
 
 def _card(study: Study, seen: Overview, per_day: Mapping[date, int], today: date) -> StudyCard:
     days = [per_day.get(today - timedelta(days=ago), 0) for ago in range(DAYS - 1, -1, -1)]
-    left = seen.all.sums.assigned - seen.all.sums.finished
+    left = seen.all.promised - seen.all.sums.finished
     return StudyCard(study.slug, study.name, seen.all, days, forecast(days, left, today))

@@ -13,9 +13,11 @@ from typing import Any
 
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.models import Study
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Sums
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.assignments.promise import Missing, missing_work
 
 SECONDS = 5.0  # polling interval of the dashboard
 PATIENCE = 20  # sums take at most 1/PATIENCE of a process's time
@@ -32,6 +34,7 @@ class Snapshot:
         self._lock = Lock()
         self._queries: Mapping[int, Sums] | None = None
         self._latest: Sequence[Any] | None = None
+        self._missing: Missing | None = None
 
     def latest(self, session: Session, limit: int) -> Sequence[Any]:
         """Return the latest finished assignments: person, query, tool, answers, time."""
@@ -39,6 +42,13 @@ class Snapshot:
             if self._latest is None:
                 self._latest = queries.latest_finished(session, self._study_id, limit)
             return self._latest
+
+    def missing(self, session: Session, study: Study) -> Missing:
+        """Return how many promised assignments nobody has, per tool and query."""
+        with self._lock:
+            if self._missing is None:
+                self._missing = missing_work(session, study)
+            return self._missing
 
     def queries(self, session: Session) -> Mapping[int, Sums]:
         """Return the sums of every query that has assignments."""

@@ -1,7 +1,7 @@
 """Progress of a study in total, by person and by query: what is left, and at what pace."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -13,6 +13,7 @@ from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Ordered, Sums
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.known import wilson_interval
+from topkapi.app.services.assignments.promise import missing_by_query
 from topkapi.app.services.heads import PersonHead as PersonHead
 from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
 
@@ -33,14 +34,27 @@ class QueryName:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """Sums of assignments and derived figures; ``left`` is None while it is unknown."""
+    """Sums of assignments and derived figures; ``left`` is None while it is unknown.
+
+    ``missing`` counts promised assignments that nobody has.
+    """
 
     sums: Sums
+    missing: int
     left: int | None
     ms_per_answer: float | None
     ms_left: float | None
     consistency: float | None
-    share: float
+
+    @property
+    def promised(self) -> int:
+        """Assignments there are to be: those that somebody has, and the missing ones."""
+        return self.sums.assigned + self.missing
+
+    @property
+    def share(self) -> float:
+        """Finished share of what was promised."""
+        return self.sums.finished / self.promised if self.promised else 0.0
 
     @property
     def accuracy(self) -> float | None:
@@ -63,6 +77,7 @@ class Line:
         """Return the figures by their names in the API, on the command line and in tables."""
         sums, ends = self.sums, self.accuracy_interval or (None, None)
         return {
+            "promised": self.promised,
             "assigned": sums.assigned,
             "begun": sums.begun,
             "finished": sums.finished,
@@ -104,29 +119,37 @@ class FinishedWork:
 
 @dataclass(frozen=True, slots=True)
 class Overview:
-    """The whole study, each of its tools, and the snapshot that they were computed from."""
+    """The whole study, each of its tools, and the snapshot that they were computed from.
+
+    ``missing`` are promised assignments that nobody has, per query.
+    """
 
     all: Line
     tools: Mapping[Tool, Line]
+    missing: Mapping[int, int]
     work: Snapshot
 
 
 def overview(session: Session, study: Study, snapshots: Snapshots | None = None) -> Overview:
     """Return the progress of a study; with ``snapshots`` a large one may be some seconds old."""
     work = (snapshots or Snapshots()).of(session, study.id)
+    missing = work.missing(session, study)
     tools = {
         tool: _added(sums for _, used, sums in work.people if used is tool)
         for tool in Tool
-        if any(used is tool for _, used, _ in work.people)
+        if missing.get(tool) or any(used is tool for _, used, _ in work.people)
     }
     typical = _typical(tools)
-    lines = {tool: _line(sums, typical.get(tool)) for tool, sums in tools.items()}
-    total = _line(_added(tools.values()), None)
+    lines = {
+        tool: _line(sums, typical.get(tool), sum(missing.get(tool, {}).values()))
+        for tool, sums in tools.items()
+    }
+    lacking = missing_by_query(missing)
+    total = _line(_added(tools.values()), None, lacking.total())
     left = _total_left([line.left for line in lines.values()])
     times = [line.ms_left for line in lines.values() if line.left]
     ms_left = sum(time for time in times if time is not None) if None not in times else None
-    whole = Line(total.sums, left, total.ms_per_answer, ms_left, total.consistency, total.share)
-    return Overview(whole, lines, work)
+    return Overview(replace(total, left=left, ms_left=ms_left), lines, lacking, work)
 
 
 def people(
@@ -171,7 +194,11 @@ def by_query(
         sums = queries.by_query(session, study.id, page)
     asked, typical = queries.queries_of(session, page), _typical_of_all(seen)
     heads = {each.id: QueryName(each.id, each.external_id, each.text) for each in asked.values()}
-    return [(heads[each], _line(sums.get(each, NO_WORK), typical)) for each in page], len(order)
+    lines = [
+        (heads[each], _line(sums.get(each, NO_WORK), typical, seen.missing.get(each, 0)))
+        for each in page
+    ]
+    return lines, len(order)
 
 
 def _in_order(found: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
@@ -213,6 +240,17 @@ def matrix(
     return found
 
 
+def why_missing(session: Session, seen: Overview) -> str:
+    """Return what is missing of the promised work, in words; empty if nothing is."""
+    if not seen.missing:
+        return ""
+    held, count = seen.work.queries(session), len(seen.missing)
+    none = sum(query not in held for query in seen.missing)
+    where = f"on {count} {'query' if count == 1 else 'queries'}"
+    rest = f", {none} of them without any assessor" if none else ""
+    return f"{seen.all.missing} of {seen.all.promised} assignments are missing, {where}{rest}"
+
+
 def latest(session: Session, seen: Overview) -> list[FinishedWork]:
     """Return the latest finished assignments."""
     return [FinishedWork(*row) for row in seen.work.latest(session, _LATEST)]
@@ -243,24 +281,25 @@ def _state_and_note(
     return "now", f"{round(100 * answered / total) if total else 0} %"
 
 
-def _line(sums: Sums, typical: float | None) -> Line:
+def _line(sums: Sums, typical: float | None, missing: int = 0) -> Line:
     """Derive the figures of a line.
 
     ``typical`` is the number of answers per assignment, used for those that are not begun.
     """
     left: int | None = sums.expected_left
-    if sums.waiting and typical is None:
+    waiting = sums.waiting + missing
+    if waiting and typical is None:
         left = None
-    elif sums.waiting and typical is not None:
-        left = sums.expected_left + round(sums.waiting * typical)
+    elif waiting and typical is not None:
+        left = sums.expected_left + round(waiting * typical)
     pace = sums.active_ms / sums.answered if sums.answered else None
     return Line(
         sums=sums,
+        missing=missing,
         left=left,
         ms_per_answer=pace,
         ms_left=pace * left if pace is not None and left is not None else None,
         consistency=sums.checks_agreed / sums.checks if sums.checks else None,
-        share=sums.finished / sums.assigned if sums.assigned else 0.0,
     )
 
 

@@ -19,6 +19,7 @@ from topkapi.app.db.queries.crowds import workers_of_study
 from topkapi.app.db.queries.progress import Ordered
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.assignments.gaps import plan_filling
+from topkapi.app.services.assignments.promise import count_missing
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.study_progress import Line
 
@@ -91,7 +92,7 @@ def payments(session: Session, study: Study, rates: Rates) -> Iterator[Payment]:
 Row = tuple[object, ...]
 _ALL = 10_000_000
 _SUMS = (
-    *("assigned", "begun", "finished", "answered", "expected_left", "active_ms"),
+    *("promised", "assigned", "begun", "finished", "answered", "expected_left", "active_ms"),
     *("ms_per_answer", "checks", "self_consistency", "last_entry_at"),
     *("known_answers", "known_right", "accuracy", "accuracy_low", "accuracy_high"),
 )
@@ -129,7 +130,7 @@ def queries(session: Session, study: Study) -> Iterator[Row]:
 
 
 def gaps(session: Session, study: Study) -> Iterator[Row]:
-    """Yield withdrawn work that nobody has taken over."""
+    """Yield promised work that nobody has: withdrawn, voided, or never assigned."""
     yield ("query", "tool", "round_number", "withdrawn_from")
     for gap in plan_filling(session, study, ()).gaps:
         yield (gap.query, gap.tool.value, gap.round_number, gap.lost)
@@ -137,9 +138,13 @@ def gaps(session: Session, study: Study) -> Iterator[Row]:
 
 def studies(session: Session) -> Iterator[Row]:
     """Yield every study with its sizes."""
-    yield ("slug", "name", "tools", "queries", "documents", "candidates", "assigned", "finished")
+    yield (
+        *("slug", "name", "tools", "queries", "documents", "candidates", "assigned", "finished"),
+        "promised",
+    )
     for study, *counts in studies_with_counts(session):
-        yield (study.slug, study.name, " ".join(study.settings.tools), *counts)
+        promised = counts[-2] + count_missing(session, study)
+        yield (study.slug, study.name, " ".join(study.settings.tools), *counts, promised)
 
 
 def people(session: Session) -> Iterator[Row]:

@@ -15,7 +15,7 @@ from topkapi.app.db.queries.assignments import assignments as assigned
 from topkapi.app.db.queries.assignments import manual_assignment as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import bulk, manual_assignment
+from topkapi.app.services.assignments import bulk, manual_assignment, rotation
 from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
@@ -76,7 +76,9 @@ class RotationIn(Body):
     """Assessors in order, and the total number of rounds."""
 
     assessors: Annotated[list[Email], Field(min_length=1, max_length=2000)]
-    rounds: Annotated[int, Field(ge=1, le=10_000)] = 1
+    rounds: Annotated[
+        int | None, Field(ge=1, le=10_000, description="As before if omitted, or 1.")
+    ] = None
     seed: Annotated[str, Field(max_length=200)] | None = None
     lists: Annotated[
         bool, Field(description="Assign the tool lists, which has its own rotation.")
@@ -112,22 +114,13 @@ def post_api_rotation(
 ) -> RotationOut:
     """Assign all rounds up to `rounds` that are not assigned yet; a dry run only lists them."""
     ids = [user_of_email(session, email).id for email in body.assessors]
-    if body.dry_run:
-        plan = manual_assignment.plan_rotation(
-            session, study, ids, rounds=body.rounds, seed=body.seed, lists=body.lists
-        )
-        wanted = list(plan.added)
-    else:
-        made = manual_assignment.assign_rotation(
-            session,
-            study,
-            ids,
-            rounds=body.rounds,
-            seed=body.seed,
-            lists=body.lists,
-            actor_id=user.id,
-        )
-        wanted = [spec_of(row) for row in made]
+    made: dict[str, Any] = {"rounds": body.rounds, "seed": body.seed, "lists": body.lists}
+    with manual_assignment.explaining(session, study):
+        if body.dry_run:
+            wanted = list(rotation.plan_rotation(session, study, ids, **made).added)
+        else:
+            rows = rotation.assign_rotation(session, study, ids, **made, actor_id=user.id)
+            wanted = [spec_of(row) for row in rows]
     return RotationOut(dry_run=body.dry_run, work=_shares(session, study.id, wanted))
 
 
@@ -157,7 +150,10 @@ class PeopleIn(Body):
 def post_api_gaps(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: PeopleIn
 ) -> RotationOut:
-    """Assign withdrawn work that nobody has taken over; a dry run only lists it."""
+    """Assign the promised work that nobody has, as far as people are free.
+
+    It was voided, withdrawn or never assigned. A dry run only lists it.
+    """
     ids = [user_of_email(session, email).id for email in body.assessors]
     if body.dry_run:
         wanted = list(plan_filling(session, study, ids).work)

@@ -1,4 +1,4 @@
-"""Assignment pages: rotation, one by hand, a CSV file, gaps, rebalancing, adjudication."""
+"""Assignment pages: rotation, one by hand, a CSV file, rebalancing, adjudication."""
 
 from dataclasses import replace
 from typing import Annotated
@@ -12,15 +12,16 @@ from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
-from topkapi.app.services.assignments import manual_assignment, rotation
+from topkapi.app.services.assignments import manual_assignment, rotation, steps
 from topkapi.app.services.assignments.adjudication import (
     assign_adjudication,
     assign_proposals,
     disagreements,
 )
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
-from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
-from topkapi.app.services.assignments.preview import Preview, preview
+from topkapi.app.services.assignments.manual_assignment import explaining
+from topkapi.app.services.assignments.preview import preview
+from topkapi.app.services.assignments.promise import promised_rounds
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
 from topkapi.app.services.jobs.stored import stored_result
 from topkapi.app.services.results.reports import is_large
@@ -34,7 +35,6 @@ from topkapi.app.web.assignments.views import (
     AdjudicationView,
     AssignView,
     OneForm,
-    PeopleForm,
     PersonChoice,
     RebalanceForm,
     RotationForm,
@@ -66,16 +66,17 @@ def get_assign(
 
 @router.post("/assign")
 def post_rotation(visit: AdminVisit, form: Annotated[RotationForm, Form()]) -> Response:
-    """Assign the rotation that was previewed."""
+    """Assign what is missing, as it was previewed, and promise its number of rounds."""
     try:
-        with visit.session.begin_nested():
-            made = manual_assignment.assign_rotation(
+        with visit.session.begin_nested(), explaining(visit.session, visit.study):
+            made = rotation.assign_rotation(
                 visit.session,
                 visit.study,
                 form.people,
                 rounds=form.rounds,
                 seed=form.seed or None,
                 lists=form.lists,
+                strict=False,
                 actor_id=visit.user.id,
             )
     except _REFUSALS as refusal:
@@ -119,17 +120,6 @@ def post_csv(visit: AdminVisit, file: Annotated[UploadFile | str, File()] = "") 
     return _done(visit, len(made))
 
 
-@router.post("/assign/gaps")
-def post_gaps(visit: AdminVisit, form: Annotated[PeopleForm, Form()]) -> Response:
-    """Assign the work that was withdrawn to those of these people who may take it."""
-    try:
-        with visit.session.begin_nested():
-            made = fill_gaps(visit.session, visit.study, form.people, actor_id=visit.user.id)
-    except _REFUSALS as refusal:
-        return _refused(visit, _view(visit, form.people), refusal)
-    return _done(visit, len(made))
-
-
 @router.post("/assign/rebalance")
 def post_rebalance(visit: AdminVisit, form: Annotated[RebalanceForm, Form()]) -> Response:
     """Move unfinished work as the plan that was shown says."""
@@ -162,9 +152,9 @@ def _view(
     seed: str = "",
     lists: bool = False,
 ) -> AssignView:
-    """Return the rotation, the gaps and the rebalancing for these people; nothing is written."""
+    """Return what is missing and who would get it, or else how to even out unfinished work."""
     session, study = visit.session, visit.study
-    rotated = rotation.tools_under_rule(study)
+    rotated = steps.tools_under_rule(study)
     lists_apart = Tool.LISTS in study.settings.tools and Tool.LISTS not in rotated
     lists = lists_apart and (lists or not rotated)
     workers = {person.id: count for person, count in named.workers(session, study.id)}
@@ -183,13 +173,18 @@ def _view(
         seed = "" if last_seed == study.slug else last_seed
     settings = study.settings
     tools = rotation.rotated_tools(study, lists=lists)
-    assigned = named.rounds_of_study(session, study.id, tools)
+    found = promised_rounds(session, study)
+    promised = [found[tool] or 0 for tool in tools if tool in found]
     study_queries = queries.queries_of_study(session, study.id)
     order_of = {number: index for index, number in enumerate(last_people)}
     ids = sorted(
         chosen & selectable.keys(), key=lambda number: (order_of.get(number, 2**31), number)
     )
-    seen = _preview(visit, ids, rounds, assigned, seed, lists)
+    seen = None
+    if ids:  # two rounds at first, then as many as were promised
+        most = max(1, min(legal_rounds(len(ids), len(tools)), 2))
+        wanted = rounds or (None if promised else most)
+        seen = preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
     order = sorted(selectable.values(), key=lambda each: (each.name, each.id))
     return AssignView(
         head=visit.head("assign"),
@@ -203,33 +198,17 @@ def _view(
             for each in order
         ],
         ids=ids,
-        rounds=seen[0] if seen else 1,
-        assigned_rounds=assigned,
+        rounds=seen.rounds if seen and not seen.refusal else rounds or 1,
+        promised_rounds=max(promised, default=0),
         seed=seed,
-        preview=seen[1] if seen else None,
+        preview=seen,
         lists=lists,
         has_lists_apart=lists_apart and bool(rotated),
         tools=settings.tools,
         queries=[(query.external_id, query.text) for query in study_queries[:_SUGGESTED]],
         one=OneForm(tool=settings.tools[0]),
-        filling=plan_filling(session, study, ids),
-        rebalancing=plan_rebalancing(session, study, ids),
+        rebalancing=None if seen and seen.gaps else plan_rebalancing(session, study, ids),
     )
-
-
-def _preview(
-    visit: Visit, ids: list[int], rounds: int | None, assigned: int, seed: str, lists: bool
-) -> tuple[int, Preview] | None:
-    """Preview the rotation over these people, with ``rounds`` rounds or the suggested number.
-
-    Two rounds at first, then as many as are assigned.
-    """
-    if not ids:
-        return None
-    most = legal_rounds(len(ids), len(rotation.rotated_tools(visit.study, lists=lists)))
-    wanted = rounds or assigned or max(1, min(most, 2))
-    session, study = visit.session, visit.study
-    return wanted, preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
 
 
 @router.get("/adjudication")

@@ -11,7 +11,6 @@ from topkapi.app.db.queries.assignments.manual_assignment import state_of
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.assignments.adjudication import Disagreement
 from topkapi.app.services.assignments.csv_file import CsvProblem
-from topkapi.app.services.assignments.gaps import Filling
 from topkapi.app.services.assignments.preview import Grid, Preview
 from topkapi.app.services.assignments.rebalancing import Rebalancing
 from topkapi.app.web.common.paging import Choices, Paging
@@ -35,15 +34,10 @@ class RotationForm(Received):
         return value.strip()
 
 
-class PeopleForm(Received):
-    """The selected people, in order."""
+class RebalanceForm(Received):
+    """The selected people in order, and the digest of the plan that was shown."""
 
     people: list[PersonId] = Field(default_factory=list)
-
-
-class RebalanceForm(PeopleForm):
-    """The selected people, and the digest of the plan that was shown."""
-
     digest: Line = ""
 
 
@@ -120,7 +114,7 @@ class AssignView:
     people: Sequence[PersonChoice]
     ids: Sequence[int]
     rounds: int
-    assigned_rounds: int
+    promised_rounds: int
     seed: str
     preview: Preview | None
     lists: bool
@@ -132,8 +126,6 @@ class AssignView:
     one_refusal: Refusal | None = None
     problems: Sequence[CsvProblem] = ()
     done: str = ""
-
-    filling: Filling | None = None
     rebalancing: Rebalancing | None = None
 
     def fits(self, grid: Grid) -> bool:

@@ -5,7 +5,7 @@ from decimal import Decimal
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
 from topkapi.app.services.progress import study_progress
@@ -20,6 +20,7 @@ Search = Annotated[str, Query(max_length=200)]
 class LineOut(BaseModel):
     """Aggregated work; unknown values are null."""
 
+    promised: int = Field(description="Assignments there are to be; some may have no assessor.")
     assigned: int
     begun: int
     finished: int

@@ -68,5 +68,5 @@ def _dashboard(request: Request, session: Session) -> Response:
 
 def _results(request: Request, session: Session, user: User) -> Response:
     rows = studies_with_counts(session, reader_id=reader_id(user))
-    lines = [study_line(*row) for row in rows]
+    lines = [study_line(session, *row) for row in rows]
     return render(request, "progress/results.html", ResultsView(lines))

@@ -6,6 +6,7 @@ from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
+from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, RedirectResponse, Response
 
@@ -20,6 +21,7 @@ from topkapi.app.domain.settings import Part
 from topkapi.app.domain.study import SETTINGS
 from topkapi.app.services import guideline_history
 from topkapi.app.services.accounts import users
+from topkapi.app.services.assignments.promise import count_missing, missing_by_query, missing_work
 from topkapi.app.services.studies import edit_study, full_copy, lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug, reader_id
 from topkapi.app.web.access.downloads import ExportPlace
@@ -62,7 +64,7 @@ PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
     """List every study that the person may read, with its sizes and its finished work."""
     rows = studies_with_counts(session, reader_id=reader_id(user))
-    lines = [study_line(*row) for row in rows]
+    lines = [study_line(session, *row) for row in rows]
     return render(request, "studies/page.html", StudiesView(lines, user.role is Role.ADMIN))
 
 
@@ -71,6 +73,7 @@ def get_study_page(visit: ReaderVisit) -> Response:
     """Show the content and settings of one study."""
     session, study = visit.session, visit.study
     sizes = queries.sizes(session, study.id)
+    sizes["promised"] = sizes["assignments"] + count_missing(session, study)
     view = StudyView(
         head=visit.head("study", sizes),
         created_at=study.created_at,
@@ -135,17 +138,24 @@ def post_unarchive(visit: AdminVisit) -> Response:
 
 
 def study_line(
-    study: Study, queries: int, documents: int, _candidates: int, assignments: int, finished: int
+    session: Session,
+    study: Study,
+    queries: int,
+    documents: int,
+    _candidates: int,
+    assignments: int,
+    finished: int,
 ) -> StudyLine:
     """Return the row of a study, from the study and its counts."""
+    promised = assignments + count_missing(session, study)
     return StudyLine(
         slug=study.slug,
         name=study.name,
-        state=state_of(study, assignments, finished, finished),
+        state=state_of(study, promised, finished, finished),
         settings=study.settings,
         queries=queries,
         documents=documents,
-        assignments=assignments,
+        promised=promised,
         finished=finished,
     )
 
@@ -169,6 +179,7 @@ def _table(
         paging=Paging(number, SIZE, total),
         choices=Choices(visit.request.url.path, {"search": search}),
         search=search,
+        missing=missing_by_query(missing_work(visit.session, visit.study)),
     )
     return visit.show(f"studies/{tab}.html", view)
 

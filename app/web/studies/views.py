@@ -167,7 +167,7 @@ class StudyLine:
     settings: StudySettings
     queries: int
     documents: int
-    assignments: int
+    promised: int
     finished: int
 
 
@@ -250,7 +250,10 @@ class GuidelinesFormView:
 
 @dataclass(frozen=True, slots=True)
 class StudyTableView:
-    """A page of the study's queries or documents; ``pages`` are links to documents by id."""
+    """A page of the study's queries or documents; ``pages`` are links to documents by id.
+
+    ``missing`` are promised assignments that nobody has, per query.
+    """
 
     head: StudyHead
     rows: Sequence[QueryRow] | Sequence[DocumentRow]
@@ -258,6 +261,7 @@ class StudyTableView:
     paging: Paging
     choices: Choices
     search: str
+    missing: Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)

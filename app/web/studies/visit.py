@@ -12,6 +12,7 @@ from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.progress import work_counts
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError
+from topkapi.app.services.assignments.promise import count_missing
 from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import RESEARCH, CurrentUser, SessionDep, Slug, require
 from topkapi.app.web.access.downloads import SharedSession
@@ -45,11 +46,14 @@ class Visit:
     def head(self, tab: str, counts: Mapping[str, int] | None = None) -> StudyHead:
         """Return the head of the page; ``counts`` are those of its work, if they are known."""
         found = counts or work_counts(self.session, self.study.id)
+        promised, finished = found["assignments"], found["finished"]
+        if promised == finished:  # only then is it decisive whether something is missing
+            promised += count_missing(self.session, self.study)
         return StudyHead(
             slug=self.study.slug,
             name=self.study.name,
             archived=self.study.archived_at is not None,
-            state=state_of(self.study, found["assignments"], found["begun"], found["finished"]),
+            state=state_of(self.study, promised, found["begun"], finished),
             tab=tab,
             may_change=self.user.role is Role.ADMIN,
         )
@@ -89,12 +93,12 @@ ReaderVisit = Annotated[Visit, Depends(_with_role(*RESEARCH))]
 SnapshotVisit = Annotated[Visit, Depends(_on_snapshot)]
 
 
-def state_of(study: Study, assigned: int, begun: int, finished: int) -> str:
+def state_of(study: Study, promised: int, begun: int, finished: int) -> str:
     """Return a one-word state of the study."""
     if study.archived_at is not None:
         return "archived"
-    if assigned == 0:
+    if promised == 0:
         return "nothing assigned"
-    if finished == assigned:
+    if finished == promised:
         return "finished"
     return "running" if begun else "not begun"

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from sqlalchemy import Row, select
+from sqlalchemy import ColumnElement, Row, case, func, literal, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Assignment, Candidate, GoldPair, Query, User
@@ -33,6 +33,41 @@ def assignments_of_study(session: Session, study_id: int) -> list[WorkRow]:
     mine = statement.where(Query.study_id == study_id, by_people())
     found = session.execute(mine.order_by(Assignment.id))
     return [WorkRow._make(row) for row in found]
+
+
+def rounds_by_tool(session: Session, study_id: int) -> dict[Tool, int]:
+    """Return how many rounds of each tool people were ever assigned."""
+    statement = select(Assignment.tool, func.max(Assignment.round) + 1).join(
+        Query, Query.id == Assignment.query_id
+    )
+    mine = statement.where(Query.study_id == study_id, Assignment.round >= 0, by_people())
+    return {row[0]: row[1] for row in session.execute(mine.group_by(Assignment.tool))}
+
+
+def missing_by_query(
+    session: Session, study_id: int, tool: Tool, rounds: int | None
+) -> dict[int, int]:
+    """Return, per query, how many assignments are missing to be judged in so many ``rounds``.
+
+    If None, a query is to be judged in each round in which it was ever assigned, and once at least.
+    """
+    number = Assignment.round
+    is_held = number.is_not(None) & Assignment.withdrawn_at.is_(None)  # nobody: the row is empty
+    wanted: ColumnElement[int]
+    if rounds is None:
+        wanted = func.count(number.distinct()) + case((func.min(number) == 0, 0), else_=1)
+    else:
+        wanted, is_held = literal(rounds), is_held & (number < rounds)
+    held = func.count(case((is_held, 1)))
+    mine = (Assignment.query_id == Query.id) & (Assignment.tool == tool) & (number >= 0)
+    statement = (
+        select(Query.id, wanted - held)
+        .outerjoin(Assignment, mine & by_people())
+        .where(Query.study_id == study_id)
+        .group_by(Query.id)
+        .having(wanted > held)
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
 
 
 def people_of_queries(session: Session, query_ids: Iterable[int]) -> dict[int, set[int]]:

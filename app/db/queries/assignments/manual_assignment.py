@@ -144,21 +144,6 @@ def track_records(session: Session, study_id: int) -> dict[int, TrackRecord]:
     return {row[0]: TrackRecord(*map(int, row[1:])) for row in session.execute(statement)}
 
 
-def rounds_of_study(session: Session, study_id: int, tools: Iterable[Tool]) -> int:
-    """Return how many rounds of these tools have been assigned."""
-    statement = (
-        select(func.max(Assignment.round))
-        .join(Query, Query.id == Assignment.query_id)
-        .where(
-            Query.study_id == study_id,
-            Assignment.withdrawn_at.is_(None),
-            Assignment.tool.in_(list(tools)),
-        )
-    )
-    last = session.scalar(statement)
-    return 0 if last is None else last + 1
-
-
 def work_page(
     session: Session,
     study_id: int,
