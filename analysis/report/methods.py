@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from topkapi.analysis.aggregation import BRADLEY_TERRY, KEMENY
+from topkapi.analysis.experiments.store import library_version
 from topkapi.analysis.report.schema import (
     Agreement,
     Comparison,
@@ -20,6 +21,7 @@ _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasci
 _LATEX |= {char: f"\\{char}" for char in "&%$#_{}"} | {"<": "$<$", ">": "$>$"}
 _MOST_PEOPLE = 100  # rows of a table of assessors
 _NONE = "–"
+CITATION = "The Topkapi maintainers, Topkapi: top-k preference labeling, 2026"
 _MARKDOWN = {char: f"\\{char}" for char in "\\`*_[]<>|#"}
 
 
@@ -51,8 +53,17 @@ class StudyFacts:
         Sorters of the sessions with pairs; empty if not known.
     ties
         Whether any of these sessions allowed ties.
-    assessors, queries, sessions, finished
-        Size of the work with pairs and grades, and its finished sessions.
+    assessors, queries, sessions, finished, promised
+        Size of the work with pairs and grades, its finished sessions, and how many there are to be.
+    rounds
+        Assessors who are to judge each query with each tool, by rotation; 0 if work was assigned
+        by hand.
+    guidelines, revisions
+        Words of the guidelines, and how often they were changed.
+    known, known_right
+        Answers to pairs with a known answer, and the right ones.
+    machines
+        Name, sessions and answers of each machine that judged beside people.
     voided, voided_answers
         Sessions that were voided or withdrawn, and their answers.
     adjudications, adjudicated
@@ -69,6 +80,13 @@ class StudyFacts:
     queries: int = 0
     sessions: int = 0
     finished: int = 0
+    promised: int = 0
+    rounds: int | None = None
+    guidelines: int = 0
+    revisions: int = 0
+    known: int = 0
+    known_right: int = 0
+    machines: tuple[tuple[str, int, int], ...] = ()
     voided: int = 0
     voided_answers: int = 0
     adjudications: int = 0
@@ -102,6 +120,7 @@ def methods_of(report: Report, facts: StudyFacts) -> Methods:
         _more(report, facts),
         _compared(report),
         _statistics(report, tables),
+        _software(facts),
     )
     return Methods(tuple(filter(None, map(" ".join, paragraphs))), tables)
 
@@ -115,13 +134,15 @@ def _study(report: Report, facts: StudyFacts) -> Iterator[str]:
         f"in total ({study.documents / max(study.queries, 1):.1f} per query on average)."
     )
     if facts.sessions:
-        share = "all" if done == facts.sessions else str(done or "none")
+        share = f"{done or 'none'} of {facts.promised} planned sessions"
+        share = "all of them" if done == facts.promised == facts.sessions else share
         yield (
             f"In total, {_count(facts.assessors, 'assessor')} judged "
             f"{_count(facts.queries, 'query', 'queries')} in {_count(facts.sessions, 'session')}, "
-            f"each the work of one assessor on one query with one tool; {share} of them "
-            f"{'was' if share == '1' else 'were'} completed."
+            f"each the work of one assessor on one query with one tool; {share} "
+            f"{'was' if done == 1 else 'were'} completed."
         )
+        yield from _design(report, facts)
     elif not report.empty:
         yield f"The documents were judged by {_count(study.assessors, 'assessor')}."
     if facts.voided:
@@ -129,6 +150,27 @@ def _study(report: Report, facts: StudyFacts) -> Iterator[str]:
         yield (
             f"In addition, {_count(facts.voided, 'session')} with "
             f"{_count(facts.voided_answers, 'answer')} {were} excluded from all figures."
+        )
+
+
+def _design(report: Report, facts: StudyFacts) -> Iterator[str]:
+    """Yield the sentences about assignment, guidelines and known answers."""
+    if facts.rounds:
+        people = f"by {_count(facts.rounds, 'assessor')}"
+        tools = ", and nobody judged a query with two tools" if len(report.tools) > 1 else ""
+        yield (
+            "Queries were assigned to assessors in rotating folds (Niu et al., SIGIR 2012): each "
+            f"query was to be judged {people} with each tool{tools}."
+        )
+    elif facts.rounds == 0:
+        yield "Queries were assigned to assessors by hand."
+    if facts.guidelines:
+        revised = f", revised {_count(facts.revisions, 'time')}" if facts.revisions else ""
+        yield f"All followed written guidelines ({_count(facts.guidelines, 'word')}{revised})."
+    if facts.known:
+        yield (
+            f"Of {_count(facts.known, 'answer')} to pairs of which the better document was known, "
+            f"{facts.known_right} ({100 * facts.known_right / facts.known:.1f}%) were right."
         )
 
 
@@ -203,6 +245,11 @@ def _more(report: Report, facts: StudyFacts) -> Iterator[str]:
             f"{_count(facts.adjudicated, 'answer')} in {_count(facts.adjudications, 'session')}. "
             "The answers of completed adjudications enter the consensus and no other figure."
         )
+    for name, sessions, answers in facts.machines:
+        yield (
+            f"The machine {name} judged beside the assessors ({_count(sessions, 'session')}, "
+            f"{_count(answers, 'answer')}); the figures here are those of people alone."
+        )
     for tool in report.tools:
         lists = tool.consensus.queries if tool.tool == "pairs" else ()
         if lists:
@@ -274,6 +321,12 @@ def _statistics(report: Report, tables: tuple[MethodsTable, ...]) -> Iterator[st
     )
     if any(_NONE in row for table in tables for row in table.rows):
         yield "A dash marks a figure that these judgments do not define."
+
+
+def _software(facts: StudyFacts) -> Iterator[str]:
+    """Yield with what the study was run: name, version, citation."""
+    done = "collected and analysed" if facts.sessions else "analysed"
+    yield f"The judgments were {done} with Topkapi {library_version()} ({CITATION})."
 
 
 _MEASURES: tuple[tuple[str, Callable[[Agreement], Figure]], ...] = (

@@ -58,10 +58,26 @@ def export(
             "answers (the default), or supervised-kemeny over their lists."
         ),
     ] = None,
+    license: Annotated[
+        str, typer.Option(help="License of a dataset, such as cc-by-4.0.", show_default=False)
+    ] = "",
+    creator: Annotated[
+        list[str] | None, typer.Option(help="Who made a dataset; repeat for each.")
+    ] = None,
+    citation: Annotated[str, typer.Option(help="How to cite a dataset.", show_default=False)] = "",
     as_json: AsJson = False,
 ) -> None:
     """Write the results of a study; report unfinished work on standard error."""
-    options = ExportOptions(assessor, pseudonyms, consensus)
+    if (license or creator or citation) and format != "dataset":
+        raise Refused("--license, --creator and --citation are written into a dataset only")
+    options = ExportOptions(
+        assessor,
+        pseudonyms,
+        consensus,
+        license=license,
+        creators=tuple(creator or ()),
+        citation=citation,
+    )
     with (
         open_sessions() as sessions,
         export_session(sessions) as session,

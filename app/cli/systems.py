@@ -101,12 +101,15 @@ def scores(
     measure: Annotated[
         str | None, typer.Option(help="Measure to print, such as map; the main one if omitted.")
     ] = None,
+    shared: Annotated[
+        bool, typer.Option("--shared", help="Only the queries that every system has.")
+    ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file for all systems and measures.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Score all systems on people's labels, and compare them with a baseline."""
     with open_sessions() as sessions, export_session(sessions) as session:
-        found = SystemReports().report(session, slug, truth=truth, baseline=baseline)
+        found = SystemReports().report(session, slug, truth=truth, baseline=baseline, shared=shared)
     if found.scores is None and found.leaderboard is None:
         raise Refused(
             f"{slug}: there is nothing to score: add runs with topkapi systems add, and have "
@@ -137,12 +140,18 @@ def _scores(found: SystemScores, measure: str | None) -> str:
     if name not in found.measures:
         raise Refused(f"--measure: {name!r} is not one of {', '.join(found.measures)}")
     lines = [f"{name} on {found.queries} queries ({found.truth}), 95 % intervals over queries"]
-    return "\n".join([*lines, *(_system(each, name) for each in found.systems)])
+    lines += [_system(each, name, found.queries) for each in found.systems]
+    if any(each.queries < found.queries for each in found.systems):
+        lines.append(
+            "  queries that a system lacks count as nothing found; --shared leaves them out"
+        )
+    return "\n".join(lines)
 
 
-def _system(each: ScoredSystem, measure: str) -> str:
+def _system(each: ScoredSystem, measure: str, queries: int) -> str:
     score = each.score(measure)
     share = "" if each.unjudged is None else f"  unjudged {each.unjudged:.0%}"
+    share += f"  {each.queries} of {queries} queries" if each.queries < queries else ""
     gap = score.difference
     compared = "" if gap is None else f"  {_figure(gap.figure)}  p {gap.p_holm:.3f}  {gap.verdict}"
     return f"  {each.system:<24} {_figure(score.mean)}{compared}{share}"

@@ -56,7 +56,7 @@ def test_an_adjudication_from_the_dashboard_to_the_common_list(
     page.get_by_role("link", name="Adjudicate disagreement").click()
     expect(row).to_contain_text(f"{name}, finished")
     row.get_by_role("link", name="q0").click()
-    expect(page.get_by_role("heading", name="most disputed first")).to_be_visible()
+    expect(page.get_by_role("region", name="Ranks and grades of the pages")).to_be_visible()
     page.goto(f"{url}/studies/{slug}/work?state=finished")
     expect(page.get_by_role("row").filter(has_text=name)).to_contain_text("adjudication")
 

@@ -29,7 +29,7 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     page = context.new_page()
     page.goto(f"{site.server.url}/studies/{slug}/queries")
     page.get_by_role("link", name="tulips upright 0").press("Enter")
-    ranks = page.get_by_role("region", name="Ranks of the pages")
+    ranks = page.get_by_role("region", name="Ranks and grades of the pages")
     expect(ranks.get_by_role("columnheader").first).to_have_text("Page")
     assert ranks.get_by_role("columnheader").count() > 3
     assert_accessible(page)

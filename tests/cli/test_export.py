@@ -81,6 +81,7 @@ def test_refusals_are_one_line_and_leave_no_file(
         (("tulips", "qrels", "--assessor", "Eve"), "No assessor 'Eve' has work in this study"),
         (("tulips", "pairs.tsv", "--out", "no/such/folder/x"), "No such file or directory"),
         (("tulips", "pairs.tsv", "--out", "."), "Is a directory"),
+        (("tulips", "pairs.tsv", "--license", "mit"), "are written into a dataset only"),
     ):
         assert run(*arguments) == 1
         captured = capsys.readouterr()

@@ -39,7 +39,11 @@ def to(emails: list[str]) -> list[str]:
 def test_a_rotation_is_said_then_made(capsys: pytest.CaptureFixture[str]) -> None:
     assign = ("study", "assign", "tulips", *to(EMAILS), "--rounds", "2")
     code, out, _ = run(capsys, *assign, "--dry-run")
-    assert (code, out.splitlines()[0]) == (0, "tulips: 16 assignments would be created")
+    head, columns, *loads, last = out.splitlines()
+    assert (code, head) == (0, "tulips: 16 assignments would be created")
+    assert columns.split() == ["assessor", "pairs", "grades", "all"]
+    assert [line.split() for line in loads] == [[email, "2", "2", "4"] for email in EMAILS]
+    assert "--json" in last
     code, out, _ = run(capsys, *assign, "--json")
     assert (code, len(json.loads(out)["work"])) == (0, 16)
     assert "and all of these are assigned" in run(capsys, *assign)[1]

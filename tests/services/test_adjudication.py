@@ -1,6 +1,8 @@
 """Adjudication: the open pairs of a query go to a new person and enter the consensus."""
 
 import json
+from itertools import product
+from typing import Any
 
 import pytest
 from sqlalchemy.orm import Session
@@ -45,16 +47,21 @@ def judge(session: Session, row: Assignment, best: list[str]) -> None:
         position += 1
 
 
-def split_study(session: Session, slug: str = "tulips") -> tuple[Study, list[User]]:
-    """Create a study in which two people disagree about the best two pages of one query."""
+def split_study(
+    session: Session, slug: str = "tulips", queries: int = 1
+) -> tuple[Study, list[User]]:
+    """Create a study in which two people disagree about the best two pages of one query or more."""
     study = make_study(session, slug=slug, queries=2, documents=4)
     study.settings = StudySettings(k=2)
     people = [make_user(session, name=name) for name in ("Ansa", "Bao", "Chidi")]
-    names = [f"q0-d{number}" for number in range(4)]
-    for number, person in enumerate(people[:2]):
-        row = manual_assignment.assign_one(
-            session, study, email=person.email, query="q0", tool=Tool.PAIRS, round_number=number + 1
-        )
+    for query, (number, person) in product(range(queries), enumerate(people[:2])):
+        names = [f"q{query}-d{page}" for page in range(4)]
+        asked: dict[str, Any] = {
+            "query": f"q{query}",
+            "tool": Tool.PAIRS,
+            "round_number": number + 1,
+        }
+        row = manual_assignment.assign_one(session, study, email=person.email, **asked)
         judge(session, row, names if number == 0 else [names[1], names[0], *names[2:]])
     return study, people
 

@@ -94,6 +94,16 @@ def test_cards_show_progress_and_days(session: Session, study: Study) -> None:
     assert people_in_need(session) == []
 
 
+def test_a_range_of_one_day_is_that_day() -> None:
+    last = forecast([0] * 10 + [90] * 4, 1, TODAY)
+    assert last is not None
+    assert (last.earliest, last.expected, last.latest) == (TODAY + timedelta(days=1),) * 3
+    assert last.is_certain
+    found = forecast([0] * 4 + [2] * 10, 20, TODAY)
+    assert found is not None
+    assert not found.is_certain
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize(
     ("sign", "words", "sums"),

@@ -13,6 +13,7 @@ from typing import Any
 
 import pyarrow.parquet
 import pytest
+import yaml
 
 from tests.exporting import NOTE, make_judged_study
 from tests.services.test_exports import Files
@@ -203,10 +204,17 @@ def test_the_dataset_is_a_folder_that_the_hub_library_loads(
 
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     folder = tmp_path / "tulips"
+    about = ["--license", "cc-by-4.0", "--creator", "Lehto Lab", "--creator", "Bao Trinh"]
+    about += ["--citation", "Lehto 2026"]
     for code in (0, 1):  # it is not overwritten
         with pytest.raises(SystemExit) as end:
-            main(["export", "tulips", "dataset", "--out", str(folder)])
+            main(["export", "tulips", "dataset", "--out", str(folder), *about])
         assert end.value.code == code
+    assert (folder / "guidelines.md").read_text("utf-8")
+    assert json.loads((folder / "settings.json").read_text("utf-8"))["k"] == 3
+    told = json.loads((folder / "croissant.json").read_text("utf-8"))
+    assert (told["license"], told["citeAs"]) == ("cc-by-4.0", "Lehto 2026")
+    assert [each["name"] for each in told["creator"]] == ["Lehto Lab", "Bao Trinh"]
     options: dict[str, Any] = {"split": "train", "cache_dir": str(tmp_path / "cache")}
     lists = load_dataset(str(folder), **options)
     assert lists["ranking"][:] == [
@@ -220,6 +228,9 @@ def test_the_dataset_is_a_folder_that_the_hub_library_loads(
     logged = files(read_judgments, "judgments.jsonl")
     assert len(entries) == len(logged)
     card = (folder / "README.md").read_text("utf-8")
+    assert yaml.safe_load(card.split("---")[1])["license"] == "cc-by-4.0"
+    assert "Please cite: Lehto 2026" in card
+    assert "choose a license" not in card
     working = {each.assessor for each in logged if not each.withdrawn}
     documents = (folder / "documents.jsonl").read_text("utf-8").splitlines()
     assert f"Topkapi: {len(working)} assessors, 3 queries,\n{len(documents)} documents" in card

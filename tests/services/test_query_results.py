@@ -8,11 +8,16 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.exporting import NOTE, make_judged_study
+from tests.exporting import NOTE, judge, make_judged_study
+from tests.factories import make_study, make_user, queries_of
 from tests.services.test_exports import exported
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Query
+from topkapi.app.db.models import Candidate, Query
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
+from topkapi.app.domain.study import StudySettings
+from topkapi.app.services.assignments import bulk
+from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import (
     PersonResult,
@@ -66,13 +71,56 @@ def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessio
                 each["effective"] for each in asked
             )
             notes |= {item.note for item in shown_questions}
-            spreads = [each.spread for each in found.ranked]
-            assert spreads == sorted(spreads, reverse=True)
+            order = [each.document.name for each in found.ranked]
+            assert sorted(order) == sorted(found.documents), "all candidates"
+            first = [] if found.consensus is None else list(found.consensus.documents)
+            assert order[: len(first)] == first
         with pytest.raises(NotFound, match="has no query with the number 999"):
             results_of(session, StudySource(session, "tulips"), 999)
         with pytest.raises(NotFound, match="no such questions"):
             session_answers(session, StudySource(session, "tulips"), 1, 999)
     assert NOTE in notes
+
+
+def test_one_table_has_ranks_grades_known_grades_notes_and_who_waits(session: Session) -> None:
+    study = make_study(session, slug="tulips", queries=2, documents=4)
+    study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
+    query, other = queries_of(session, study)
+    people = [make_user(session, name=name) for name in ("Ansa", "Bao", "Chidi", "Dora")]
+    rows = assign_rotation(session, study, [person.id for person in people], rounds=2)
+    named = {person.id: person.name for person in people}
+    mine = {(row.tool, row.round): row for row in rows if row.query_id == query.id}
+    judge(session, mine[Tool.PAIRS, 0], note="Two sides of one story")
+    judge(session, mine[Tool.GRADES, 0])
+    judge(session, mine[Tool.GRADES, 1], most=1)
+    session.scalars(select(Candidate).where(Candidate.query_id == query.id)).all()[0].grade = 3
+    bulk.withdraw(session, study, [mine[Tool.PAIRS, 1].id])
+    found = results_of(session, StudySource(session, "tulips"), query.id)
+    columns = {(each.tool, each.round): each for each in found.judged_by}
+    assert {key: each.state for key, each in columns.items()} == {
+        (Tool.PAIRS, 0): "finished",
+        (Tool.GRADES, 0): "finished",
+        (Tool.GRADES, 1): "begun",
+    }
+    assert (found.finished_work, found.assigned, found.missing) == (2, 3, 1)
+    assert [each.assessor for each in found.judged_by] == [
+        named[mine[each.tool, each.round].user_id] for each in found.judged_by
+    ]
+    assert len(found.ranked) == 4
+    grades = [grade.name for grade in study.settings.grades]
+    for row in found.ranked:
+        name = row.document.name
+        assert columns[Tool.GRADES, 0].said[name] in grades
+        assert row.grade == columns[Tool.GRADES, 0].said[name], "only one is finished"
+        rank = row.ranks[0]
+        assert columns[Tool.PAIRS, 0].said.get(name) == (None if rank is None else str(rank))
+    assert len(columns[Tool.GRADES, 1].said) == 1
+    assert [row.known for row in found.ranked].count(3) == 1
+    who = named[mine[Tool.PAIRS, 0].user_id]
+    assert any(row.notes == ((who, "Two sides of one story"),) for row in found.ranked)
+    empty = results_of(session, StudySource(session, "tulips"), other.id)
+    assert {each.state for each in empty.judged_by} == {"waiting"}
+    assert len(empty.ranked) == 4
 
 
 @given(

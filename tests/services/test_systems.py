@@ -49,6 +49,24 @@ def judged(sessions: Sessions) -> Sessions:
     return sessions
 
 
+def test_scores_may_be_those_on_shared_queries(judged: Sessions) -> None:
+    with judged.read() as session:
+        every = SystemReports().report(session, "tulips").scores
+        shared = SystemReports().report(session, "tulips", shared=True).scores
+    assert every is not None
+    assert shared is not None
+    held = {each.system: each.queries for each in every.systems}
+    assert shared.queries == min(held.values()) < every.queries
+    assert {each.queries for each in shared.systems} == {shared.queries}
+    name = every.measures[0]
+    up = [
+        next(each for each in found.systems if each.system == "stray") for found in (every, shared)
+    ]
+    means = [each.score(name).mean.value for each in up]
+    assert means[0] is not None
+    assert means[1] == pytest.approx(means[0] * every.queries / shared.queries), "no zeros"
+
+
 def test_scores_are_those_of_the_exports(judged: Sessions, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_bytes(exported(judged, "qrels"))
     labels: dict[str, dict[str, float]] = {}

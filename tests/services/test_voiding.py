@@ -1,5 +1,6 @@
 """Void work is kept and marked, leaves every result, can be filled and restored; bulk changes."""
 
+import json
 from collections import Counter
 
 import pytest
@@ -60,9 +61,37 @@ def test_void_work_is_kept_but_out_of_every_result(session: Session, judged: Stu
     assert list(kept) == list(log)
     event = session.scalars(select(AuditEvent).where(AuditEvent.action == "assignment.void")).one()
     assert event.detail["reason"] == "clicked left throughout"
+    entries = [json.loads(line) for line in exported(session, "judgments.jsonl").splitlines()]
+    marked = {(each["withdrawn"], each["void"]) for each in entries}
+    assert {(False, False), (True, True), (True, False)} == marked, "void is not withdrawn"
     bulk.restore(session, judged, [row.id])
     assert exported(session, "topk.jsonl") == topk
     assert row.voided_at is None
+
+
+def test_one_act_on_many_assignments_is_one_row_of_the_audit_log(
+    session: Session, judged: Study
+) -> None:
+    rows = session.scalars(
+        select(Assignment).where(
+            Assignment.finished_at.is_not(None), Assignment.withdrawn_at.is_(None)
+        )
+    ).all()
+    ids = [row.id for row in rows]
+    assert len(ids) > 2
+    before = len(session.scalars(select(AuditEvent)).all())
+    bulk.void(session, judged, ids, reason="a mistake")
+    bulk.restore(session, judged, ids)
+    session.flush()
+    void, back = session.scalars(select(AuditEvent).order_by(AuditEvent.id)).all()[before:]
+    assert (void.action, void.subject, void.detail["reason"]) == (
+        "assignment.void",
+        judged.slug,
+        "a mistake",
+    )
+    assert back.action == "assignment.unvoid"
+    for event in (void, back):
+        assert (event.detail["assignments"], len(event.detail["work"])) == (len(ids), len(ids))
 
 
 def test_only_finished_work_is_voided_and_only_with_a_reason(

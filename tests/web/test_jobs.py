@@ -216,8 +216,23 @@ def test_a_large_study_is_adjudicated_from_what_a_job_found(
     table = re.compile(r"<table.*</table>", re.DOTALL)
     assert table.findall(shown) == table.findall(small)
     assert "Computed <time" in shown
+    assert "as proposed" not in shown, "one query needs no list"
     assert client.post(f"{page}/all").headers["location"] == f"{page}?done=1"
     assert "Chidi, not finished" in client.get(page).text
+
+
+def test_all_adjudications_are_assigned_after_a_look_at_who_gets_them(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        split_study(session, queries=2)
+        sign_in(app, client, make_user(session, role=Role.ADMIN))
+    page = client.get("/studies/tulips/adjudication").text
+    shown = page[page.index("<summary") : page.index("</details>")]
+    assert "Assign all 2 as proposed</summary>" in shown
+    assert "Chidi gets 2 queries." in shown
+    assert shown.index("Chidi gets") < shown.index("Assign 2 adjudications</button>")
+    assert client.post("/studies/tulips/adjudication/all").headers["location"].endswith("?done=2")
 
 
 @pytest.mark.thorough

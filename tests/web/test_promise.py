@@ -40,7 +40,7 @@ def imported(sessions: Sessions, folder: Path) -> None:
         import_and_commit(sessions, source)
 
 
-def looked_up(admin: httpx.Client) -> dict[str, tuple[int, int]]:
+def looked_up(admin: httpx.Client, sessions: Sessions) -> dict[str, tuple[int, int]]:
     """Return finished and promised work as each page and the API show it."""
     progress = admin.get(f"{URL}/progress").text
     table = progress[progress.index('id="p-queries"') :]
@@ -53,6 +53,13 @@ def looked_up(admin: httpx.Client) -> dict[str, tuple[int, int]]:
         "progress by query": COUNTS.findall(table[: table.index("</table>")]),
         "queries": COUNTS.findall(admin.get(f"{URL}/queries").text),
     }
+    with sessions.read() as session:
+        addresses = [
+            f"{URL}/queries/{each.id}"
+            for each in queries_of(session, session.scalars(select(Study)).one())
+        ]
+    line = re.compile(r"(\d+) of (\d+) assignments finished")
+    texts["query pages"] = [line.findall(admin.get(each).text)[0] for each in addresses]
     found = {
         page: (sum(int(done) for done, _ in each), sum(int(all) for _, all in each))
         for page, each in texts.items()
@@ -80,7 +87,7 @@ def test_every_page_measures_progress_against_the_promise(
         people = [make_user(session, name=f"Person {number}").id for number in range(6)]
         for row in assign_rotation(session, study, people[:4], rounds=2)[:14]:
             judge(session, row)
-    found = looked_up(admin)
+    found = looked_up(admin, sessions)
     assert set(found.values()) == {(14, 16)}, found
     assert "missing" not in admin.get("/").text
 
@@ -92,7 +99,7 @@ def test_every_page_measures_progress_against_the_promise(
         void = [row.id for row in session.scalars(mine)]
         bulk.void(session, study, void, reason="clicks at random")
     done = 14 - len(void)
-    found = looked_up(admin)
+    found = looked_up(admin, sessions)
     assert found.pop("assign")[1] <= 16, "nobody else is selected who is free"
     assert set(found.values()) == {(done, 16)}, found
     page = admin.get("/").text
@@ -105,7 +112,7 @@ def test_every_page_measures_progress_against_the_promise(
     ]
     append(folder / "candidates.jsonl", "".join(f"{line}\n" for line in pages))
     imported(sessions, folder)
-    found = looked_up(admin)
+    found = looked_up(admin, sessions)
     assert found.pop("assign")[0] == done
     assert set(found.values()) == {(done, 24)}, found
     assert "2 of them without any assessor" in admin.get("/").text
@@ -122,7 +129,7 @@ def test_every_page_measures_progress_against_the_promise(
             ).all()
         )
     assert reopened > 0
-    found = looked_up(admin)
+    found = looked_up(admin, sessions)
     assert found.pop("assign")[0] == done - reopened
     assert set(found.values()) == {(done - reopened, 24)}, found
 
@@ -133,7 +140,7 @@ def test_every_page_measures_progress_against_the_promise(
     for words in ("Fill", "Move", "Create"):
         assert f">{words} " not in offered
     assert admin.post(f"{URL}/assign", data=chosen).status_code == 303
-    found = looked_up(admin)
+    found = looked_up(admin, sessions)
     assert set(found.values()) == {(done - reopened, 24)}, found
     assert "missing" not in admin.get("/").text
 
@@ -172,7 +179,7 @@ def test_by_hand_a_query_is_promised_as_often_as_it_was_assigned(
         judge(session, rows[1])
         session.flush()
         bulk.void(session, study, [rows[1].id], reason="careless")
-    found = looked_up(admin)
+    found = looked_up(admin, sessions)
     assert found.pop("assign")[0] == 1
     assert set(found.values()) == {(1, 4)}, found
 
@@ -186,10 +193,10 @@ def test_a_promise_is_lowered_only_on_purpose(admin: httpx.Client, sessions: Ses
         bulk.withdraw(session, study, [row.id for row in rows if row.round == 1])
         plan = plan_rotation(session, study, people, strict=False)
         assert (plan.rounds, len(plan.missing)) == (2, 2), "as before unless told otherwise"
-    assert looked_up(admin)["overview"] == (0, 4)
+    assert looked_up(admin, sessions)["overview"] == (0, 4)
     chosen: dict[str, Any] = {"people": people, "rounds": 1}
     offered = admin.get(f"{URL}/assign", params=chosen).text
     assert "2 rounds were promised" in offered
     assert "Promise 1 round<" in offered
     assert admin.post(f"{URL}/assign", data=chosen).status_code == 303
-    assert looked_up(admin)["overview"] == (0, 2)
+    assert looked_up(admin, sessions)["overview"] == (0, 2)

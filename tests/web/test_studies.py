@@ -167,6 +167,20 @@ def test_somebody_whose_work_was_voided_is_not_proposed(
     assert "nobody selected is free" in chosen
 
 
+def test_who_has_answered_by_token_is_not_expected_to_sign_in(
+    client: httpx.Client, assessors: list[User], sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        for person in assessors:
+            session.get_one(User, person.id).password_hash = None
+    assert client.get(f"{S}/assign").text.count("has not signed in yet") == len(assessors)
+    assign(client, assessors, 1)
+    with sessions.write.begin() as session:
+        mine = select(Assignment).where(Assignment.user_id == assessors[0].id)
+        session.scalars(mine).all()[0].last_entry_at = now()
+    assert client.get(f"{S}/assign").text.count("has not signed in yet") == len(assessors) - 1
+
+
 @pytest.mark.usefixtures("assessors")
 def test_one_is_assigned_by_hand_or_refused_with_the_reason(
     client: httpx.Client,

@@ -42,15 +42,25 @@ class DescribedFile:
     fields: Mapping[str, Any]
 
 
-def croissant(name: str, description: str, files: Iterable[DescribedFile]) -> str:
+def croissant(
+    name: str,
+    description: str,
+    files: Iterable[DescribedFile],
+    license: str = "",
+    creators: Iterable[str] = (),
+    citation: str = "",
+) -> str:
     """Return the description of a dataset as JSON-LD."""
     files = list(files)
+    people = [{"@type": "sc:Person", "name": each} for each in creators]
+    known = {"license": license, "creator": people, "citeAs": citation}
     found = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": name,
         "description": description,
+        **{key: value for key, value in known.items() if value},
         "distribution": [_distributed(each) for each in files],
         "recordSet": [_record_set(each) for each in files if each.fields],
     }

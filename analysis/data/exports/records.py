@@ -1,7 +1,7 @@
 """The exports in JSON Lines: a record and a reader each; `json_lines` writes them all."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -182,7 +182,8 @@ class LoggedEntry(InRound):
     ``entry`` is answer, undo or redo; undo and redo carry no question. ``kind`` is sort,
     check or attention; ``left`` and ``right`` are the pages as shown on the screen (pairs),
     ``document`` the page that was graded (grades). ``effective``: the answer is not
-    undone at the end of the log; ``withdrawn``: an administrator withdrew the session.
+    undone at the end of the log; ``withdrawn``: an administrator withdrew the session, or voided
+    it when it was finished (``void``).
     """
 
     study: str
@@ -191,6 +192,7 @@ class LoggedEntry(InRound):
     tool: str
     round: int
     withdrawn: bool
+    void: bool = field(default=False, kw_only=True)  # files of version 0.2.0 have none
     position: int
     entry: str
     kind: str | None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import asdict
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -9,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
@@ -120,9 +122,20 @@ def assign_command(
                 rows = _rotated(session, slug, to or [], rounds, seed, lists)
     verb = "would be created" if dry_run else "created"
     done = "" if rows or csv else "; --rounds is the total number, and all of these are assigned"
-    lines = work_lines(slug, rows, verb + done)
+    head = work_lines(slug, rows, verb + done)[0]
     data = {"study": slug, "dry_run": dry_run, "work": rows}
-    say(as_json, data, "\n".join(lines) if dry_run else lines[0])
+    say(as_json, data, "\n".join([head, *_loads(rows)]) if dry_run else head)
+
+
+def _loads(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """Yield a table of how much each assessor would get; ``--json`` lists the work."""
+    tools = list(dict.fromkeys(row["tool"] for row in rows))
+    count = Counter((row["assessor"], row["tool"]) for row in rows)
+    people = dict.fromkeys(row["assessor"] for row in rows)
+    found = [[each, *(count[each, tool] for tool in tools)] for each in people]
+    if rows:
+        yield table(["assessor", *tools, "all"], [[*row, sum(row[1:])] for row in found])
+        yield "--json lists every assignment"
 
 
 def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict[str, Any]]:

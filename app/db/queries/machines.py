@@ -50,6 +50,24 @@ def machines_at_work(session: Session, study_id: int) -> dict[str, str]:
     return {row[0]: row[1] for row in session.execute(statement)}
 
 
+def machine_work(session: Session, study_id: int) -> list[tuple[str, int, int]]:
+    """Return name, sessions and answers of each machine that judged in a study."""
+    statement = (
+        select(User.name, func.count(), func.sum(Assignment.answered))
+        .join(Assignment, Assignment.user_id == User.id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            User.machine,
+            Assignment.answered > 0,
+            Assignment.withdrawn_at.is_(None),
+        )
+        .group_by(User.id, User.name)
+        .order_by(User.name)
+    )
+    return [(name, count, int(answers)) for name, count, answers in session.execute(statement)]
+
+
 def latest_prompt(session: Session, study_id: int, tool: Tool) -> MachinePrompt | None:
     """Return the prompt that is in use; None if the study has none of its own."""
     statement = select(MachinePrompt).where(

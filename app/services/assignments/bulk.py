@@ -16,10 +16,11 @@ from topkapi.app.domain.assignment.growth import NobodyFree, fill
 from topkapi.app.domain.assignment.rotation import RuleBroken
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import manual_assignment, steps
+from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.steps import existing_work, spec_of
 from topkapi.app.services.judging.lists import work as list_work
 from topkapi.app.services.judging.teams import lock_teams, reopen_teams
+from topkapi.app.services.promise import tool_groups
 
 
 def withdraw(
@@ -61,7 +62,7 @@ def _evenly(session: Session, study: Study, assignment_ids: Sequence[int]) -> li
     ]
     work = queries.assignments_of_study(session, study.id)
     pairs: list[tuple[int, int]] = []
-    for tools in steps.tool_groups(study):
+    for tools in tool_groups(study):
         slots = {(row.query_id, row.tool, row.round): row.id for row in rows if row.tool in tools}
         try:
             filled = fill(list(slots), workers, existing_work(work, tools).met)
@@ -103,7 +104,7 @@ def void(
             )
     for row in rows:
         row.voided_at = row.withdrawn_at = now()
-        manual_assignment.record(session, study, "assignment.void", row, actor_id, reason=reason)
+    manual_assignment.record(session, study, "assignment.void", rows, actor_id, reason=reason)
     session.flush()
     reopen_teams(session, teams)
     return rows
@@ -119,18 +120,22 @@ def restore(
     """Give void or withdrawn assignments back, all or none; refuse if somebody took them over."""
     teams = lock_teams(session, assignment_ids)
     rows = _rows(session, study, assignment_ids)
+    acts = {
+        "assignment.restore": [row for row in rows if row.voided_at is None],
+        "assignment.unvoid": [row for row in rows if row.voided_at is not None],
+    }
     try:
         for row in rows:
             if row.withdrawn_at is None:
                 raise Conflict(
                     f"{row.query.external_id} of {row.user.name} is not void or withdrawn."
                 )
-            action = "assignment.restore" if row.voided_at is None else "assignment.unvoid"
             manual_assignment.refuse_restoring(session, study, spec_of(row))
             list_work.refuse_restoring(session, row)
             row.voided_at = row.withdrawn_at = None
-            manual_assignment.record(session, study, action, row, actor_id)
             session.flush()
+        for action, changed in acts.items():
+            manual_assignment.record(session, study, action, changed, actor_id)
         reopen_teams(session, teams)
     except RuleBroken as broken:
         advice = "Withdraw or void that work first."

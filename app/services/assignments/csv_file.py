@@ -14,8 +14,9 @@ from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken, refuse_breach
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.assignments import manual_assignment, rotation, steps
+from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.steps import Spec
+from topkapi.app.services.promise import tools_under_rule
 
 COLUMNS = ("query", "assessor", "tool", "round")
 MOST_PROBLEMS = 20
@@ -103,7 +104,7 @@ def _check_header(header: Sequence[str]) -> None:
 def _check_rule(
     session: Session, study: Study, wanted: list[tuple[int, Spec]], problems: list[CsvProblem]
 ) -> None:
-    taken, ruled = rotation.taken_work(session, study), steps.tools_under_rule(study)
+    taken, ruled = rotation.taken_work(session, study), tools_under_rule(study)
     lines: dict[Spec, int] = {}
     for line, work in wanted:
         if work in lines:

@@ -12,10 +12,10 @@ from topkapi.app.domain.assignment.growth import NobodyFree
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.assignments import manual_assignment, rotation
-from topkapi.app.services.assignments.promise import promised_rounds
 from topkapi.app.services.assignments.rotation import RotationPlan
-from topkapi.app.services.assignments.steps import Spec, tool_groups
+from topkapi.app.services.assignments.steps import Spec
 from topkapi.app.services.heads import PersonHead
+from topkapi.app.services.promise import promised_rounds, tool_groups
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,10 +23,11 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.users import user_of_email
-from topkapi.app.services.assignments import rotation, steps
-from topkapi.app.services.assignments.steps import Spec, kind_of
+from topkapi.app.services.assignments import rotation
+from topkapi.app.services.assignments.steps import Spec, described, kind_of
 from topkapi.app.services.judging.lists import work as list_work
 from topkapi.app.services.judging.teams import lock_teams, reopen_teams
+from topkapi.app.services.promise import tools_under_rule
 
 _NAMES = 3  # of available people in a message
 
@@ -89,7 +90,7 @@ def give(
             refuse_restoring(session, study, work)
             list_work.refuse_restoring(session, row)
             row.withdrawn_at = None
-            record(session, study, "assignment.restore", row, actor_id)
+        record(session, study, "assignment.restore", list(again.values()), actor_id)
         session.flush()
         reopen_teams(session, lock_teams(session, [row.id for row in again.values()]))
         made = rotation.assign(session, study, fresh, actor_id=actor_id) if fresh else []
@@ -117,11 +118,10 @@ def withdraw_many(
     found = {row.id: row for row in named.assignments_of_ids(session, study.id, assignment_ids)}
     for number in assignment_ids:
         _refuse_withdrawing(study, number, found.get(number))
-    at = now()
-    for row in found.values():
-        if row.withdrawn_at is None:
-            row.withdrawn_at = at
-            record(session, study, "assignment.withdraw", row, actor_id)
+    at, rows = now(), [row for row in found.values() if row.withdrawn_at is None]
+    for row in rows:
+        row.withdrawn_at = at
+    record(session, study, "assignment.withdraw", rows, actor_id)
     session.flush()
     reopen_teams(session, teams)
     return [found[number] for number in assignment_ids]
@@ -164,24 +164,18 @@ def record(
     session: Session,
     study: Study,
     action: str,
-    row: Assignment,
+    rows: Sequence[Assignment],
     actor_id: int | None,
     **more: object,
 ) -> None:
-    """Record an action on one assignment with its person and query."""
-    audit.record(
-        session,
-        actor_id,
-        action,
-        study.slug,
-        assignment=row.id,
-        assessor=row.user.email,
-        query=row.query.external_id,
-        tool=row.tool.value,
-        round_number=row.round + 1,
-        answered=row.answered,
-        **more,
+    """Record one action on assignments, with their people and queries; nothing without any."""
+    if not rows:
+        return
+    found = described(
+        [(row.query.external_id, row.tool, row.round, row.user.email) for row in rows]
     )
+    answered = sum(row.answered for row in rows)
+    audit.record(session, actor_id, action, study.slug, **found, answered=answered, **more)
 
 
 def reassign(
@@ -206,7 +200,7 @@ def query_of_name(session: Session, study: Study, name: str) -> Query:
 def free_for(session: Session, study: Study, work: Spec) -> list[User]:
     """Return the active assessors, by name, who could take ``work`` without breaking the rule."""
     taken = rotation.taken_work(session, study)[work.query]
-    ruled = steps.tools_under_rule(study)
+    ruled = tools_under_rule(study)
 
     def fits(user: User) -> bool:
         try:
@@ -283,7 +277,7 @@ def refuse_restoring(session: Session, study: Study, work: Spec) -> None:
     taken = rotation.taken_work(session, study)[work.query]
     own = (work.assessor, work.tool)
     others = [other for other in taken if (other.assessor, other.tool) != own or other.round >= 0]
-    refuse_breach(work, others, steps.tools_under_rule(study))
+    refuse_breach(work, others, tools_under_rule(study))
 
 
 def _withdrawn(session: Session, study: Study, wanted: Sequence[Spec]) -> dict[Spec, Assignment]:

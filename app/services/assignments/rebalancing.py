@@ -14,9 +14,10 @@ from topkapi.app.domain.assignment.growth import rebalance
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
-from topkapi.app.services.assignments import manual_assignment, steps
+from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.steps import existing_work, spec_of
 from topkapi.app.services.heads import PersonHead
+from topkapi.app.services.promise import tool_groups
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +62,7 @@ def plan_rebalancing(session: Session, study: Study, user_ids: Sequence[int]) ->
         if row.withdrawn_at is None and row.finished_at is None and row.round >= 0
     ]
     shifts: list[Shift] = []
-    for tools in steps.tool_groups(study):
+    for tools in tool_groups(study):
         met = existing_work(rows, tools).met
         mine = {spec_of(row): row for row in unfinished if row.tool in tools}
         waiting = [spec for spec, row in mine.items() if row.last_entry_at is None]

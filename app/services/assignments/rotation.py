@@ -1,6 +1,6 @@
 """Assignment by rotation or one by one; refusals state which rule would be broken."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -24,18 +24,21 @@ from topkapi.app.domain.sessions import asks_nothing
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.services import audit
 from topkapi.app.services.assignments.priors import prior_scores
-from topkapi.app.services.assignments.promise import promised_queries, promised_rounds
 from topkapi.app.services.assignments.steps import (
     Spec,
+    described,
     existing_work,
     remember,
     spec_of,
     steps_of,
-    tools_under_rule,
 )
 from topkapi.app.services.judging.lists.work import ListPlans, Prepared
+from topkapi.app.services.promise import (
+    promised_queries,
+    promised_rounds,
+    tools_under_rule,
+)
 
-_LISTED = 200  # assignments named in the audit log per action
 _SEEN = ADJUDICATION  # withdrawn work blocks no round either, but its assessor has seen the query
 
 
@@ -270,24 +273,12 @@ def _record(
 ) -> None:
     people = queries.users_by_id(session, (work.assessor for work in wanted))
     names = {query.id: query.external_id for query in queries.queries_of_study(session, study.id)}
-    loads = Counter(people[work.assessor].email for work in wanted)
-    listed = [
-        f"{names[work.query]} {work.tool.value} round {work.round + 1}: "
-        f"{people[work.assessor].email}"
-        for work in wanted[:_LISTED]
-    ]
-    if len(wanted) > _LISTED:
-        listed.append(f"and {len(wanted) - _LISTED} more")
+    found = described(
+        [(names[each.query], each.tool, each.round, people[each.assessor].email) for each in wanted]
+    )
+    rounds = sorted({work.round + 1 for work in wanted})
     audit.record(
-        session,
-        actor_id,
-        "study.assign",
-        study.slug,
-        assignments=len(wanted),
-        round_numbers=sorted({work.round + 1 for work in wanted}),
-        assessors=[f"{email} {count}" for email, count in loads.items()],
-        work=listed,
-        **rotated,
+        session, actor_id, "study.assign", study.slug, **found, round_numbers=rounds, **rotated
     )
 
 

@@ -1,14 +1,16 @@
 """Steps of a study's rotations: which queries were split into folds together, and for whom."""
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments.assignments import WorkRow
 from topkapi.app.domain.assignment.growth import Existing, GrowthStep
-from topkapi.app.domain.assignment.rotation import AssignmentSpec, ruled_tools
+from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services.promise import LISTS_ROTATION, RULED_ROTATION
 
-RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
+_LISTED = 200  # assignments named in the audit log per action
 Spec = AssignmentSpec[int, int]  # by the ids of user and query
 
 
@@ -17,18 +19,18 @@ def spec_of(row: Assignment | WorkRow) -> Spec:
     return AssignmentSpec(row.user_id, row.query_id, row.tool, row.round)
 
 
-def tools_under_rule(study: Study) -> tuple[Tool, ...]:
-    """Return the study's tools of which nobody may judge a query with two."""
-    settings = study.settings
-    return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
-
-
-def tool_groups(study: Study) -> list[tuple[Tool, ...]]:
-    """Return the tools that exclude each other, and the tool outside the rule, if any."""
-    ruled = tools_under_rule(study)
-    settings = study.settings
-    outside = tuple(tool for tool in settings.tools if tool not in ruled)
-    return [group for group in (ruled, outside) if group]
+def described(work: Sequence[tuple[str, Tool, int, str]]) -> dict[str, object]:
+    """Return what the audit log says about assignments: query, tool, round and assessor of each."""
+    loads = Counter(email for *_, email in work)
+    lines = [
+        f"{query} {tool.value} round {number + 1}: {email}" for query, tool, number, email in work
+    ]
+    more = [f"and {len(lines) - _LISTED} more"] if len(lines) > _LISTED else []
+    return {
+        "assignments": len(work),
+        "assessors": [f"{email} {count}" for email, count in loads.items()],
+        "work": lines[:_LISTED] + more,
+    }
 
 
 def existing_work(rows: Iterable[WorkRow], tools: Sequence[Tool]) -> Existing[int, int]:

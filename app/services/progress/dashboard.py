@@ -37,6 +37,11 @@ class Forecast:
     earliest: date
     latest: date | None
 
+    @property
+    def is_certain(self) -> bool:
+        """Whether the range is the expected day alone."""
+        return self.earliest == self.expected == self.latest
+
 
 def forecast(finished: Sequence[int], left: int, today: date) -> Forecast | None:
     """Return the expected last day, or None while too little is finished.

@@ -17,7 +17,7 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Sums
 from topkapi.app.domain.enums import Tool
-from topkapi.app.services.assignments.promise import Missing, missing_work
+from topkapi.app.services.promise import Missing, missing_work
 
 SECONDS = 5.0  # polling interval of the dashboard
 PATIENCE = 20  # sums take at most 1/PATIENCE of a process's time

@@ -13,9 +13,9 @@ from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Ordered, Sums
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.known import wilson_interval
-from topkapi.app.services.assignments.promise import missing_by_query
 from topkapi.app.services.heads import PersonHead as PersonHead
 from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
+from topkapi.app.services.promise import missing_by_query
 
 IDLE = timedelta(days=2)
 NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, None)

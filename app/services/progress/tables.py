@@ -19,9 +19,9 @@ from topkapi.app.db.queries.crowds import workers_of_study
 from topkapi.app.db.queries.progress import Ordered
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.assignments.gaps import plan_filling
-from topkapi.app.services.assignments.promise import count_missing
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.progress.study_progress import Line
+from topkapi.app.services.promise import count_missing
 
 Exact = Annotated[Decimal, PlainSerializer(float, when_used="json")]  # a number in JSON
 _CENT, _HOUR_DIGITS = Decimal("0.01"), Decimal("0.001")

@@ -1,4 +1,4 @@
-"""The results of one query: each assessor's list beside the consensus, and what was asked."""
+"""The results of one query: what everybody says about each page, the consensus, the questions."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,20 @@ from sqlalchemy.orm import Session
 
 from topkapi.analysis.data.exports import ConfidenceList, ConsensusList, TopK
 from topkapi.app.db.models import JudgmentRow
+from topkapi.app.db.queries.assignments.manual_assignment import state_of
+from topkapi.app.db.queries.progress import by_query
 from topkapi.app.db.queries.results import query_results as queries
 from topkapi.app.db.queries.results.query_results import QueryDocument, QueryText
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.domain.log import EntryKind, fold
+from topkapi.app.domain.grades.session import UNJUDGEABLE
+from topkapi.app.domain.log import EntryKind, effective, fold
 from topkapi.app.domain.pairs.answers import QuestionKind
+from topkapi.app.domain.sessions import read_log
+from topkapi.app.services.promise import missing_by_query, missing_work
 from topkapi.app.services.results.exports.confidence import confidence_record
 from topkapi.app.services.results.exports.consensus import consensus_lists
+from topkapi.app.services.results.exports.labels import grade_labels
 from topkapi.app.services.results.exports.records import topk_record
 from topkapi.app.services.results.exports.source import TEAM, AssignmentRecord, StudySource
 
@@ -68,21 +74,49 @@ class Adjudication:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedBy:
+    """What a person, or a team, says about the pages of a query with one tool.
+
+    ``said`` has ranks or grades by page; ``state`` is ``finished``, ``begun`` or ``waiting``.
+    """
+
+    assessor: str
+    tool: Tool
+    round: int
+    state: str
+    said: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """A document of anyone's list: its rank in the consensus and in each finished list.
+    """A candidate: its rank in the consensus and in each finished list, and its grades.
 
     ``spread`` is the distance between its best and its worst rank, where outside a list is k + 1.
+    ``grade`` is the lower median of the grades given, ``known`` the imported one. ``notes`` are
+    what people noted about it, with their names.
     """
 
     document: QueryDocument
     consensus: int | None
     ranks: tuple[int | None, ...]
     spread: int
+    grade: str | None
+    known: int | None
+    notes: tuple[tuple[str, str], ...]
+
+    @property
+    def is_listed(self) -> bool:
+        """Whether the document is in the consensus or in anyone's list."""
+        return self.consensus is not None or any(rank is not None for rank in self.ranks)
 
 
 @dataclass(frozen=True, slots=True)
 class QueryResults:
-    """Everything that people said about a query with pairs."""
+    """Everything that people said about a query with pairs and grades.
+
+    ``assigned`` and ``finished_work`` count assignments, ``missing`` what was promised and nobody
+    has.
+    """
 
     query: QueryText
     k: int
@@ -92,6 +126,10 @@ class QueryResults:
     adjudications: tuple[Adjudication, ...]
     documents: Mapping[str, QueryDocument]
     ranked: tuple[RankedDocument, ...]
+    judged_by: tuple[JudgedBy, ...]
+    assigned: int
+    finished_work: int
+    missing: int
 
 
 def query_results(session: Session, source: StudySource, query_id: int) -> QueryResults:
@@ -100,16 +138,41 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
     The cost grows with the answers to this query alone.
     """
     query = _query(session, source, query_id)
-    people, adjudications = [], []
+    people, adjudications, judged_by = [], [], []
+    notes: dict[str, list[tuple[str, str]]] = {}
     for work, rows in _logs(source):
+        name = _person_name(source, work)
+        for page, note in _notes(work, rows):
+            notes.setdefault(page, []).append((name, note))
         if work.adjudicates:
-            adjudications.append(_adjudication(_person_name(source, work), work, rows))
+            adjudications.append(_adjudication(name, work, rows))
+        elif work.assignment.tool is Tool.GRADES:
+            judged_by.append(_judged_by(name, work, _grades(work, rows)))
         else:
-            people.append(_person(_person_name(source, work), work, rows))
+            people.append(_person(name, work, rows))
+            judged_by.append(_judged_by(name, work, _ranks(people[-1])))
     finished = tuple(each for each in people if each.found.complete)
     consensus = next(consensus_lists(source), None) if finished else None
     documents = {each.name: each for each in queries.documents_of_query(session, query_id)}
     k = max((each.found.k for each in finished), default=0)
+    known = queries.known_grades(session, query_id)
+    names = [each.name for each in source.study.settings.grades]
+    graded = {each.document: each.label for each in grade_labels(source)}
+    order = [] if consensus is None else list(consensus.documents)
+    ranked = [
+        RankedDocument(
+            document=document,
+            consensus=order.index(name) + 1 if name in order else None,
+            ranks=(ranks := tuple(each.rank(name) for each in finished)),
+            spread=_spread(ranks, k),
+            grade=names[graded[name]] if graded.get(name, len(names)) < len(names) else None,
+            known=known.get(name),
+            notes=tuple(notes.get(name, ())),
+        )
+        for name, document in documents.items()
+    ]
+    ranked.sort(key=lambda each: (each.consensus or k + 1, -graded.get(each.document.name, -1)))
+    sums = by_query(session, source.study.id, [query_id]).get(query_id)
     return QueryResults(
         query=query,
         k=k,
@@ -118,8 +181,42 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
         unfinished=tuple(each for each in people if not each.found.complete),
         adjudications=tuple(adjudications),
         documents=documents,
-        ranked=_ranked(documents, consensus, finished, k),
+        ranked=tuple(ranked),
+        judged_by=tuple(judged_by),
+        assigned=sums.assigned if sums else 0,
+        finished_work=sums.finished if sums else 0,
+        missing=missing_by_query(missing_work(session, source.study))[query_id],
     )
+
+
+def _judged_by(name: str, work: AssignmentRecord, said: Mapping[str, str]) -> JudgedBy:
+    row = work.assignment
+    return JudgedBy(name, row.tool, row.round, state_of(row), said)
+
+
+def _ranks(person: PersonResult) -> dict[str, str]:
+    """Return the ranks of a finished list, and the pages that were removed."""
+    found = person.found
+    ranks = {page: person.rank(page) for group in found.groups for page in group}
+    return {
+        **{page: str(rank) for page, rank in ranks.items() if rank is not None},
+        **dict.fromkeys(found.bad, "bad"),
+        **dict.fromkeys(found.unjudgeable, UNJUDGEABLE),
+    }
+
+
+def _grades(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> dict[str, str]:
+    """Return the grades given so far."""
+    given = effective(read_log(Tool.GRADES, rows))
+    return {work.names[each.document]: each.grade for each in given}
+
+
+def _notes(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator[tuple[str, str]]:
+    """Yield the page and the text of every note; one on a pair is about both pages."""
+    for row in rows:
+        for page in (row.left_id, row.right_id):
+            if row.note and page is not None:
+                yield work.names[page], row.note
 
 
 def session_answers(
@@ -131,7 +228,8 @@ def session_answers(
     """
     _query(session, source, query_id)
     for work, rows in _logs(source, assignment_id):
-        confidence = None if work.adjudicates else confidence_record(work, rows)
+        is_list = work.assignment.tool is Tool.PAIRS and not work.adjudicates
+        confidence = None if not is_list else confidence_record(work, rows)
         return SessionAnswers(_asked(work, rows), confidence)
     raise NotFound("There are no such questions. The work may have been withdrawn.")
 
@@ -155,23 +253,6 @@ def rank_in(groups: Sequence[Sequence[str]], k: int, document: str) -> int | Non
     return None
 
 
-def _ranked(
-    documents: Mapping[str, QueryDocument],
-    consensus: ConsensusList | None,
-    people: Sequence[PersonResult],
-    k: int,
-) -> tuple[RankedDocument, ...]:
-    """Return the documents of anyone's list, the most disputed first."""
-    order = [] if consensus is None else list(consensus.documents)
-    found = []
-    for name, document in documents.items():
-        ranks = tuple(each.rank(name) for each in people)
-        agreed = order.index(name) + 1 if name in order else None
-        if agreed is not None or any(rank is not None for rank in ranks):
-            found.append(RankedDocument(document, agreed, ranks, _spread(ranks, k)))
-    return tuple(sorted(found, key=lambda each: (-each.spread, each.consensus or k + 1)))
-
-
 def _spread(ranks: Iterable[int | None], k: int) -> int:
     known = [k + 1 if rank is None else rank for rank in ranks]
     return max(known, default=0) - min(known, default=0)
@@ -189,10 +270,11 @@ def _query(session: Session, source: StudySource, query_id: int) -> QueryText:
 def _logs(
     source: StudySource, assignment_id: int | None = None
 ) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
-    """Yield the sessions with pairs and their logs, all or one of them."""
+    """Yield the sessions with pairs and grades and their logs, all or one of them."""
     for query in source.queries():
-        works = source.works(query, withdrawn=False, tool=Tool.PAIRS)
-        found = [*source.list_works(query), *(work for work in works if work.adjudicates)]
+        works = source.works(query, withdrawn=False, tool=None)
+        grades = [work for work in works if work.assignment.tool is Tool.GRADES]
+        found = [*source.list_works(query), *grades, *(work for work in works if work.adjudicates)]
         yield from source.with_logs(
             [work for work in found if assignment_id in (None, work.assignment.id)]
         )

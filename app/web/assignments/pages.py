@@ -12,7 +12,7 @@ from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
-from topkapi.app.services.assignments import manual_assignment, rotation, steps
+from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.adjudication import (
     assign_adjudication,
     assign_proposals,
@@ -21,9 +21,9 @@ from topkapi.app.services.assignments.adjudication import (
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, assign_csv
 from topkapi.app.services.assignments.manual_assignment import explaining
 from topkapi.app.services.assignments.preview import preview
-from topkapi.app.services.assignments.promise import promised_rounds
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
 from topkapi.app.services.jobs.stored import stored_result
+from topkapi.app.services.promise import promised_rounds, tools_under_rule
 from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.results.reports.notes import StoredResult
 from topkapi.app.services.studies.lifecycle import required_study
@@ -154,7 +154,7 @@ def _view(
 ) -> AssignView:
     """Return what is missing and who would get it, or else how to even out unfinished work."""
     session, study = visit.session, visit.study
-    rotated = steps.tools_under_rule(study)
+    rotated = tools_under_rule(study)
     lists_apart = Tool.LISTS in study.settings.tools and Tool.LISTS not in rotated
     lists = lists_apart and (lists or not rotated)
     workers = {person.id: count for person, count in named.workers(session, study.id)}
@@ -185,6 +185,7 @@ def _view(
         most = max(1, min(legal_rounds(len(ids), len(tools)), 2))
         wanted = rounds or (None if promised else most)
         seen = preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
+    answered = named.people_who_answered(session)
     order = sorted(selectable.values(), key=lambda each: (each.name, each.id))
     return AssignView(
         head=visit.head("assign"),
@@ -193,6 +194,7 @@ def _view(
                 each,
                 chosen=each.id in chosen,
                 assigned=workers.get(each.id, 0),
+                answered=each.id in answered,
                 note=known_work.get(each.id, named.TrackRecord()).note,
             )
             for each in order

@@ -1,5 +1,6 @@
 """Forms and view data of the assignment pages."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
@@ -89,21 +90,21 @@ WIDEST_GRID = 16
 
 @dataclass(frozen=True, slots=True)
 class PersonChoice:
-    """A person who may be assigned work."""
+    """A person who may be assigned work; ``is_expected`` if they have never been here."""
 
     id: int
     name: str
     email: str
-    has_password: bool
+    is_expected: bool
     chosen: bool
     assigned: int
     note: str
 
     @classmethod
-    def of(cls, user: User, *, chosen: bool, assigned: int, note: str) -> Self:
+    def of(cls, user: User, *, chosen: bool, assigned: int, answered: bool, note: str) -> Self:
         """Copy the person; ``assigned`` is the number of their assignments in the study."""
-        has_password = user.password_hash is not None
-        return cls(user.id, user.name, user.email, has_password, chosen, assigned, note)
+        is_expected = user.password_hash is None and not answered  # who has a token needs none
+        return cls(user.id, user.name, user.email, is_expected, chosen, assigned, note)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,9 +149,14 @@ class AdjudicationView:
     refusal: Refusal | None = None
 
     @property
-    def assignable(self) -> int:
-        """Number of listed queries for which somebody is proposed."""
-        return sum(each.is_assignable for each in self.queries)
+    def proposed(self) -> Sequence[str]:
+        """Names of the people proposed, one per listed query that can be assigned."""
+        return [each.free[0].name for each in self.queries if each.is_assignable]
+
+    @property
+    def loads(self) -> Sequence[tuple[str, int]]:
+        """How many queries each of them would get, most first."""
+        return Counter(self.proposed).most_common()
 
 
 @dataclass(frozen=True, slots=True)

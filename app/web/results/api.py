@@ -95,9 +95,15 @@ def get_export_file(
         str | None, Query(max_length=300, description="E-mail, full name or pseudonym.")
     ] = None,
     pseudonyms: Annotated[bool, Query(description="`assessor-01` instead of e-mails.")] = False,
+    license: Annotated[str, Query(max_length=200, description="Of a dataset.")] = "",
+    creator: Annotated[tuple[str, ...], Query(max_length=100, description="Of a dataset.")] = (),
+    citation: Annotated[str, Query(max_length=2000, description="Of a dataset.")] = "",
 ) -> SpooledResponse:
     """Download an export, the same bytes as `topkapi export` writes."""
-    found = open_export(session, slug, format, ExportOptions(assessor, pseudonyms))
+    options = ExportOptions(
+        assessor, pseudonyms, license=license, creators=creator, citation=citation
+    )
+    found = open_export(session, slug, format, options)
     note_download(request, user, slug, format)
     return download(found)
 
@@ -239,9 +245,10 @@ def get_api_scores(
     slug: Slug,
     truth: Annotated[str, Query(max_length=20, description="`topk` or `graded`.")] = "",
     baseline: Name = "",
+    shared: Annotated[bool, Query(description="Only the queries that every system has.")] = False,
 ) -> Response:
     """Return the scores of all systems, compared with a baseline, and the leaderboard."""
-    found = system_report(request, session, slug, truth=truth, baseline=baseline)
+    found = system_report(request, session, slug, truth=truth, baseline=baseline, shared=shared)
     return Response(as_json(found), media_type="application/json")
 
 
@@ -257,7 +264,7 @@ def needs_job(session: Session, study_id: int) -> bool:
 
 
 def system_report(
-    request: Request, session: Session, slug: str, *, truth: str, baseline: str
+    request: Request, session: Session, slug: str, *, truth: str, baseline: str, shared: bool
 ) -> "SystemReport":
     """Return the current scores; raise Conflict if a job must compute the labels first."""
     stored = None
@@ -269,4 +276,5 @@ def system_report(
                 "on the page of its systems, or start the job `labels`, and try again afterwards."
             )
     kept: SystemReports = request.app.state.system_reports
-    return kept.report(session, slug, truth=truth or None, baseline=baseline or None, stored=stored)
+    chosen = {"truth": truth or None, "baseline": baseline or None}
+    return kept.report(session, slug, **chosen, shared=shared, stored=stored)

@@ -27,7 +27,6 @@ from topkapi.app.web.results.views import (
     QuestionsView,
     UnjudgedView,
     bump_chart,
-    column_names,
     list_names,
 )
 from topkapi.app.web.studies.visit import ReaderVisit, Visit
@@ -48,8 +47,6 @@ def get_query_results(visit: ReaderVisit, query_id: RowId, a: Key = "", b: Key =
     view = QueryResultsView(
         head=visit.head("queries"),
         results=found,
-        columns=column_names(found),
-        rows=found.ranked,
         pages=_pages(visit, found.query.text, found.documents),
         chart=bump_chart(found),
         people=(*found.finished, *found.unfinished),

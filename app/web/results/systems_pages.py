@@ -33,20 +33,27 @@ Name = Annotated[str, Query(max_length=300)]
 
 @router.get("/systems")
 def get_systems(
-    visit: SnapshotVisit, truth: Name = "", baseline: Name = "", measure: Name = ""
+    visit: SnapshotVisit,
+    truth: Name = "",
+    baseline: Name = "",
+    measure: Name = "",
+    shared: bool = False,
 ) -> Response:
     """Show the scores of all systems, compared with a baseline, and the leaderboard."""
-    return visit.show("results/systems.html", _view(visit, truth, baseline, measure))
+    return visit.show("results/systems.html", _view(visit, truth, baseline, measure, shared))
 
 
 @router.get("/systems.csv")
-def get_systems_csv(visit: SnapshotVisit, truth: Name = "", baseline: Name = "") -> Response:
+def get_systems_csv(
+    visit: SnapshotVisit, truth: Name = "", baseline: Name = "", shared: bool = False
+) -> Response:
     """Download the scores, one row per system and measure."""
     from topkapi.analysis.data.exports.cells import csv_text
     from topkapi.analysis.report.systems import table_rows
 
     slug = visit.study.slug
-    found = system_report(visit.request, visit.session, slug, truth=truth, baseline=baseline)
+    chosen = {"truth": truth, "baseline": baseline}
+    found = system_report(visit.request, visit.session, slug, **chosen, shared=shared)
     text = "" if found.scores is None else csv_text(table_rows(found.scores))
     headers = {"Content-Disposition": f'attachment; filename="{slug}-systems.csv"'}
     return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
@@ -92,6 +99,7 @@ def _view(
     truth: str = "",
     baseline: str = "",
     measure: str = "",
+    shared: bool = False,
     problems: tuple[str, ...] = (),
 ) -> SystemsView:
     session, study = visit.session, visit.study
@@ -101,7 +109,7 @@ def _view(
     if stored is not None or not large:
         chosen = {"truth": truth or None, "baseline": baseline or None}
         reports: SystemReports = visit.request.app.state.system_reports
-        found = reports.report(session, study.slug, **chosen, stored=stored)
+        found = reports.report(session, study.slug, **chosen, shared=shared, stored=stored)
     return systems_view(
         visit.head("systems"),
         runs_of(session, study),
@@ -109,5 +117,6 @@ def _view(
         measure,
         format_size(MOST_BYTES),
         problems,
+        shared=shared,
         computed=Computed.of(visit, "systems", "labels", stored) if large else None,
     )

@@ -1,7 +1,7 @@
 """View data of the systems page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlencode
@@ -133,11 +133,13 @@ class ScoresView:
     rows: Sequence[ScoreRow]
     measures: Sequence[MeasureRow]
     plot: str
+    shared: bool = False
 
     @property
     def chosen(self) -> str:
-        """Ground truth and baseline, as a query string."""
-        return "?" + urlencode({"truth": self.truth, "baseline": self.baseline})
+        """Ground truth, baseline and queries, as a query string."""
+        found = {"truth": self.truth, "baseline": self.baseline}
+        return "?" + urlencode(found | ({"shared": "true"} if self.shared else {}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,6 +237,7 @@ def systems_view(
     problems: Sequence[str] = (),
     *,
     computed: Computed | None = None,
+    shared: bool = False,
 ) -> SystemsView:
     """Return the view of the page; raise Invalid for an unknown measure."""
     scores, board = (report.scores, report.leaderboard) if report else (None, None)
@@ -242,7 +245,7 @@ def systems_view(
         head=head,
         runs=[RunRow.of(run) for run in runs],
         truths=report.truths if report else (),
-        scores=None if scores is None else scores_view(scores, measure),
+        scores=None if scores is None else replace(scores_view(scores, measure), shared=shared),
         board=None if board is None else BoardView.of(board),
         powered=(report.powered or ()) if report else (),
         most=most,

@@ -48,8 +48,6 @@ class QueryResultsView:
 
     head: StudyHead
     results: QueryResults
-    columns: Sequence[str]
-    rows: Sequence[RankedDocument]
     pages: Mapping[str, OpenPage]
     chart: BumpChart | None
     people: Sequence[PersonResult]
@@ -94,7 +92,7 @@ def bump_chart(results: QueryResults) -> BumpChart | None:
         height=outside + ROW,
         columns=[(LEFT + STEP * at, name) for at, name in enumerate(columns)],
         outside_y=outside,
-        lines=[_line(each, outside) for each in results.ranked],
+        lines=[_line(each, outside) for each in results.ranked if each.is_listed],
     )
 
 

@@ -21,7 +21,7 @@ from topkapi.app.domain.settings import Part
 from topkapi.app.domain.study import SETTINGS
 from topkapi.app.services import guideline_history
 from topkapi.app.services.accounts import users
-from topkapi.app.services.assignments.promise import count_missing, missing_by_query, missing_work
+from topkapi.app.services.promise import count_missing, missing_by_query, missing_work
 from topkapi.app.services.studies import edit_study, full_copy, lifecycle
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug, reader_id
 from topkapi.app.web.access.downloads import ExportPlace

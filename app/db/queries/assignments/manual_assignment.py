@@ -107,6 +107,12 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
     return session.execute(statement).all()
 
 
+def people_who_answered(session: Session) -> set[int]:
+    """Return the people who have given an answer in any study."""
+    answered = select(Assignment.user_id).where(Assignment.last_entry_at.is_not(None))
+    return set(session.scalars(answered.distinct()))
+
+
 VOIDED = "work voided"
 
 

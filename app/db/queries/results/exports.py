@@ -266,8 +266,8 @@ def work_counts(
 def answered_work(session: Session, study_id: int) -> Sequence[Row[Any]]:
     """Return all work with an answer in effect, without its logs.
 
-    A row has tool, round, answered, user_id, query_id, withdrawn, finished, and of pairs the sorter
-    and whether ties are allowed.
+    A row has tool, round, answered, user_id, query_id, known_answers, known_right, withdrawn,
+    finished, and of pairs the sorter and whether ties are allowed.
     """
     statement = (
         select(
@@ -276,6 +276,8 @@ def answered_work(session: Session, study_id: int) -> Sequence[Row[Any]]:
             Assignment.answered,
             Assignment.user_id,
             Assignment.query_id,
+            Assignment.known_answers,
+            Assignment.known_right,
             Assignment.withdrawn_at.is_not(None).label("withdrawn"),
             Assignment.finished_at.is_not(None).label("finished"),
             Assignment.plan["sorter"].as_string().label("sorter"),

@@ -64,6 +64,16 @@ def documents_of_query(session: Session, query_id: int) -> Sequence[QueryDocumen
     return [_document(*row) for row in session.execute(statement)]
 
 
+def known_grades(session: Session, query_id: int) -> dict[str, int]:
+    """Return the imported grades of a query's candidates by external id."""
+    statement = (
+        select(Document.external_id, Candidate.grade)
+        .join(Candidate, Candidate.document_id == Document.id)
+        .where(Candidate.query_id == query_id, Candidate.grade.is_not(None))
+    )
+    return {name: grade for name, grade in session.execute(statement) if grade is not None}
+
+
 def judged_documents(session: Session, query_id: int) -> set[int]:
     """Return the documents of a query about which people gave answers that count."""
     statement = (

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
@@ -11,7 +11,7 @@ from topkapi.analysis.data.exports.codec import fields_of
 from topkapi.analysis.data.exports.croissant import DescribedFile, croissant
 from topkapi.analysis.data.exports.files import Sink
 from topkapi.app.db.queries.results import exports as queries
-from topkapi.app.services.results.exports.source import ExportOptions, StudySource
+from topkapi.app.services.results.exports.source import StudySource
 
 Write = Callable[[StudySource], Iterator[str | bytes]]
 CARD = "README.md"
@@ -30,11 +30,13 @@ def dataset_zip(
     Lines. Assessors always have pseudonyms. Texts of documents are left out: they are other
     people's.
     """
-    options = ExportOptions(pseudonyms=True, consensus=source.consensus)
+    options = replace(source.options, assessor=None, pseudonyms=True, machines=False)
     public = StudySource(source.session, source.study.slug, options)
     public.only = source.only
     files: dict[str, Write] = {
         CARD: lambda each: iter([_card(each)]),
+        "guidelines.md": lambda each: iter([each.study.guidelines]),
+        "settings.json": _settings,
         "queries.jsonl": _queries,
         "documents.jsonl": _documents,
         **formats,
@@ -43,7 +45,10 @@ def dataset_zip(
     fields = {**_FIELDS, **{name: fields_of(kind) for name, kind in kinds.items()}}
     described: list[DescribedFile] = []
     about = "Top-k preference labels made with Topkapi; README.md says how."
-    files["croissant.json"] = lambda each: iter([croissant(each.study.name, about, described)])
+    published = options.license, options.creators, options.citation
+    files["croissant.json"] = lambda each: iter(
+        [croissant(each.study.name, about, described, *published)]
+    )
 
     def chunks() -> Iterator[bytes]:
         sink = Sink()
@@ -64,6 +69,10 @@ def dataset_zip(
         yield sink.taken()
 
     return chunks()
+
+
+def _settings(source: StudySource) -> Iterator[str]:
+    yield json.dumps(source.study.settings.as_json(), ensure_ascii=False, indent=1) + "\n"
 
 
 def _queries(source: StudySource) -> Iterator[str]:
@@ -87,7 +96,15 @@ def _card(source: StudySource) -> str:
     chosen = {
         name: value for name, value in asdict(settings).items() if name in ("k", "sorter", "ties")
     }
+    given, lines = source.options, []
+    license = f"license: {json.dumps(given.license, ensure_ascii=False)}\n" if given.license else ""
+    lines += [f"Made by {', '.join(given.creators)}."] if given.creators else []
+    lines += [f"License: {given.license}."] if given.license else []
+    lines += [f"Please cite: {given.citation}"] if given.citation else []
     return _TEXT.format(
+        license=license,
+        published="\n\n".join(lines) + "\n\n" if lines else "",
+        choose="" if given.license else "choose a license, ",
         name=json.dumps(source.study.name, ensure_ascii=False),
         title=source.study.name,
         queries=queries.count_queries(session, study),
@@ -100,7 +117,7 @@ def _card(source: StudySource) -> str:
 
 _TEXT = """---
 pretty_name: {name}
-task_categories:
+{license}task_categories:
 - text-ranking
 tags:
 - preferences
@@ -121,8 +138,8 @@ configs:
 
 # {title}
 
-Top-k preference labels made with Topkapi: {people} assessors, {queries} queries,
-{documents} documents ({work}). Voided work is in `judgments.jsonl` only, marked as withdrawn.
+{published}Top-k preference labels made with Topkapi: {people} assessors, {queries} queries,
+{documents} documents ({work}). Voided work is in `judgments.jsonl` only, marked as void.
 Settings of pairs: {settings}.
 
 | file | one line is |
@@ -135,10 +152,11 @@ Settings of pairs: {settings}.
 | `judgments.jsonl` | an entry of a log, with grades, undone answers and withdrawn work |
 | `queries.jsonl`, `documents.jsonl` | a query with its text, a document with title and address |
 
+`guidelines.md` is what the assessors were told, `settings.json` how they were asked.
+
 `croissant.json` describes files and fields in the format Croissant 1.0.
 
 Assessors have pseudonyms, and their notes are left out. The texts of the documents are not part
-of this dataset. Before you publish it: choose a license, say who the assessors were, how they
-were found and paid, and what they were told (the guidelines), and check that queries and titles
-contain nothing personal.
+of this dataset. Before you publish it: {choose}say who the assessors were and how they were
+found and paid, and check that guidelines, queries and titles contain nothing personal.
 """

@@ -82,6 +82,7 @@ def log_records(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator
             tool=work.assignment.tool.value,
             round=work.assignment.round,
             withdrawn=work.withdrawn,
+            void=work.assignment.voided_at is not None,
             position=row.position,
             entry=row.entry.value,
             kind=None if row.question_kind is None else row.question_kind.value,

@@ -91,13 +91,17 @@ class ExportOptions:
     """One assessor only, by e-mail, name or pseudonym; pseudonyms instead of e-mails.
 
     ``consensus`` is the method of the consensus; None is Bradley-Terry. ``machines`` adds the work
-    of machine assessors to that of people.
+    of machine assessors to that of people. ``license``, ``creators`` and ``citation`` are written
+    into a dataset.
     """
 
     assessor: str | None = None
     pseudonyms: bool = False
     consensus: str | None = None
     machines: bool = False
+    license: str = ""
+    creators: tuple[str, ...] = ()
+    citation: str = ""
 
 
 class ExportedQuery(NamedTuple):
@@ -171,7 +175,7 @@ class StudySource:
         options: ExportOptions | None = None,
         progress: Progress = no_progress,
     ) -> None:
-        options = options or ExportOptions()
+        self.options = options = options or ExportOptions()
         study = study_of_slug(session, slug)
         if study is None:
             raise NotFound(f"There is no study {slug!r}.")

@@ -10,9 +10,13 @@ from topkapi.analysis.report.methods import StudyFacts
 from topkapi.analysis.report.schema import ConfidenceSection
 from topkapi.analysis.report.sections.machines import MachineData, machines_section
 from topkapi.analysis.report.serialise import restored
+from topkapi.app.db.queries.assignments.assignments import adjudications_of_study
+from topkapi.app.db.queries.machines import machine_work
 from topkapi.app.db.queries.results.exports import answered_work
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
+from topkapi.app.services import guideline_history
+from topkapi.app.services.promise import missing_work, promised_rounds
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.results.exports.gathering import JUDGED, gather
 from topkapi.app.services.results.reports.confidence import confidence_section, stored_section
@@ -72,6 +76,13 @@ def facts_of(source: StudySource) -> StudyFacts:
         queries=len({row.query_id for row in judged}),
         sessions=len(judged),
         finished=sum(row.finished for row in judged),
+        promised=_promised(source),
+        rounds=_rounds(source),
+        guidelines=len(source.study.guidelines.split()),
+        revisions=max(0, len(guideline_history.versions(source.session, source.study)) - 1),
+        known=sum(row.known_answers for row in judged),
+        known_right=sum(row.known_right for row in judged),
+        machines=tuple(machine_work(source.session, source.study.id)),
         voided=len(void),
         voided_answers=sum(row.answered for row in void),
         adjudications=len(adjudicated),
@@ -82,6 +93,21 @@ def facts_of(source: StudySource) -> StudyFacts:
         pseudonyms={names[each.user_id]: each.pseudonym for each in source.assessors.people}
         | {each.pseudonym: each.pseudonym for each in source.assessors.people},
     )
+
+
+def _promised(source: StudySource) -> int:
+    """Return how many sessions with pairs and grades there are to be."""
+    session, study = source.session, source.study
+    assigned = completeness(source).of(JUDGED).assigned
+    adjudications = len(adjudications_of_study(session, study.id))
+    missing = missing_work(session, study)
+    return assigned - adjudications + sum(sum(missing.get(tool, {}).values()) for tool in JUDGED)
+
+
+def _rounds(source: StudySource) -> int:
+    """Return how many assessors are to judge a query with each tool; 0 if assigned by hand."""
+    found = promised_rounds(source.session, source.study)
+    return max((found.get(tool) or 0 for tool in JUDGED), default=0)
 
 
 def gathered(source: StudySource, people: dict[int, str] | None) -> GatheredStudy:

@@ -28,11 +28,13 @@ class SystemReports(StateCache["StudySystems"]):
         *,
         truth: str | None = None,
         baseline: str | None = None,
+        shared: bool = False,
         stored: StoredResult | None = None,
     ) -> "SystemReport":
         """Return scores and leaderboard; raise Invalid for an unknown truth or baseline.
 
-        With ``stored`` they are on these labels, of whatever state they were computed from.
+        If ``shared``, scores are on the queries that every system has. With ``stored`` they are on
+        these labels, of whatever state they were computed from.
         """
         source = StudySource(session, slug)
         if not queries.has_systems(session, source.study.id):
@@ -41,7 +43,7 @@ class SystemReports(StateCache["StudySystems"]):
         state = (stored.job_id if stored else state_of(source), lists)
         make = partial(_read, source, stored)
         with self.current(source.study.id, state, make) as found:
-            return found.report(session, truth, baseline)
+            return found.report(session, truth, baseline, shared=shared)
 
 
 def _read(source: StudySource, stored: StoredResult | None = None) -> "StudySystems":

@@ -105,10 +105,15 @@ class StudySystems:
         name = StudyName(source.study.name, source.study.slug)
         return cls(source.study.id, name, {}, labels, None)
 
-    def report(self, session: Session, truth: str | None, baseline: str | None) -> SystemReport:
-        """Return the report on one ground truth, top-k lists if there are any."""
+    def report(
+        self, session: Session, truth: str | None, baseline: str | None, *, shared: bool = False
+    ) -> SystemReport:
+        """Return the report on one ground truth, top-k lists if there are any.
+
+        If ``shared``, the scores are those on the queries that every system has.
+        """
         chosen = self._truth(truth)
-        scores = None if chosen is None else self._scores(session, chosen, baseline)
+        scores = None if chosen is None else self._scores(session, chosen, baseline, shared)
         return SystemReport(
             study=self.name,
             truths=tuple(self.labels),
@@ -144,8 +149,22 @@ class StudySystems:
             f"{self.name.slug}: there are no {wanted!r} labels; there is {known}.", field="truth"
         )
 
-    def _scores(self, session: Session, truth: Truth, baseline: str | None) -> SystemScores | None:
-        found = dict(self._of_systems(session, truth))
+    def _scores(
+        self, session: Session, truth: Truth, baseline: str | None, shared: bool
+    ) -> SystemScores | None:
+        labels = self.labels[truth]
+        if shared:
+            runs = {key[2]: self._run(session, key) for key in self._keys(session, truth)}
+            labels = {
+                query: found
+                for query, found in labels.items()
+                if all(query in run for run in runs.values())
+            }
+            if not labels:
+                raise Invalid("No judged query is in every run.", field="shared")
+            found = {name: self._scored(run, truth, labels) for name, run in runs.items()}
+        else:
+            found = dict(self._of_systems(session, truth))
         if baseline is not None and baseline not in found:
             raise Invalid(f"{self.name.slug} has no system {baseline!r}.", field="baseline")
         if not found:
@@ -154,7 +173,7 @@ class StudySystems:
             found,
             truth=truth,
             k=self.k[truth],
-            queries=len(self.labels[truth]),
+            queries=len(labels),
             baseline=baseline,
         )
 
@@ -162,7 +181,8 @@ class StudySystems:
         """Yield the values of each system; an uploaded run replaces lists of the same name."""
         for key in self._keys(session, truth):
             if key not in self.values:
-                self.values[key] = self._scored(self._run(session, key), truth)
+                run = self._run(session, key)
+                self.values[key] = self._scored(run, truth, self.labels[truth])
             yield key[2], self.values[key]
 
     def _keys(self, session: Session, truth: Truth) -> Iterator[RunKey]:
@@ -180,9 +200,9 @@ class StudySystems:
             for query, documents in lists
         }
 
-    def _scored(self, run: Run, truth: Truth) -> RunValues:
+    def _scored(self, run: Run, truth: Truth, labels: Mapping[str, Labels]) -> RunValues:
         k = self.k[truth]
-        return run_values(self.labels[truth], run, measures_of(truth, k), k)
+        return run_values(labels, run, measures_of(truth, k), k)
 
 
 def _drawn(source: StudySource) -> tuple[str, ...] | None:

@@ -13,10 +13,25 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.crowds import links_of_study
 from topkapi.app.domain.assignment.growth import drawn
+from topkapi.app.domain.assignment.rotation import ruled_tools
 from topkapi.app.domain.enums import Tool
-from topkapi.app.services.assignments.steps import LISTS_ROTATION, RULED_ROTATION, tool_groups
 
+RULED_ROTATION, LISTS_ROTATION = "ruled", "lists"  # keys of `Study.rotations`
 Missing = Mapping[Tool, Mapping[int, int]]  # assignments that nobody has, by tool and query
+
+
+def tools_under_rule(study: Study) -> tuple[Tool, ...]:
+    """Return the study's tools of which nobody may judge a query with two."""
+    settings = study.settings
+    return ruled_tools(settings.tools, lists_in_rotation=settings.lists_in_rotation)
+
+
+def tool_groups(study: Study) -> list[tuple[Tool, ...]]:
+    """Return the tools that exclude each other, and the tool outside the rule, if any."""
+    ruled = tools_under_rule(study)
+    settings = study.settings
+    outside = tuple(tool for tool in settings.tools if tool not in ruled)
+    return [group for group in (ruled, outside) if group]
 
 
 def promised_queries(session: Session, study: Study) -> list[int]:
