@@ -48,12 +48,29 @@ def picture(data: IO[bytes], _path: str) -> Iterator[Frame]:
 
     Image.MAX_IMAGE_PIXELS = None  # compared here, with a limit of our own
     with Image.open(data) as found:
-        pixels = found.width * found.height
-        if pixels > limits.MAX_PIXELS:
-            raise UnreadableBytes(f"it has {pixels:,} pixels; the limit is {limits.MAX_PIXELS:,}")
+        _refuse_many(found.width * found.height)
         found.draft(None, (1, 1))  # a JPEG is read whole and kept at an eighth of its size
         found.load()
     yield from ()
+
+
+def pixels(data: IO[bytes], _path: str) -> Iterator[Frame]:
+    """Refuse a picture of too many pixels; a browser shows what else is wrong with it."""
+    from PIL import Image
+
+    Image.MAX_IMAGE_PIXELS = None
+    try:
+        with Image.open(data) as found:
+            count = found.width * found.height
+    except Exception:
+        count = 0
+    _refuse_many(count)
+    yield from ()
+
+
+def _refuse_many(count: int) -> None:
+    if count > limits.MAX_PIXELS:
+        raise UnreadableBytes(f"it has {count:,} pixels; the limit is {limits.MAX_PIXELS:,}")
 
 
 def parquet(data: IO[bytes], _argument: str) -> Iterator[Frame]:
@@ -101,7 +118,7 @@ def _plain(value: object) -> str | None:
     return None if isinstance(value, bytes) else str(value)
 
 
-TASKS: dict[str, Task] = {"pdf": pdf, "picture": picture, "parquet": parquet}
+TASKS: dict[str, Task] = {"pdf": pdf, "picture": picture, "pixels": pixels, "parquet": parquet}
 
 
 def main() -> None:

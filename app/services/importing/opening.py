@@ -1,7 +1,11 @@
 """Opening a study from a folder, an archive or a single file."""
 
+from contextlib import closing
 from pathlib import Path
+from shutil import copyfileobj
+from tempfile import TemporaryFile
 from typing import BinaryIO
+from weakref import finalize
 
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.importing.kinds.prior import PRIOR
@@ -19,7 +23,8 @@ from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.importing.sources.tarred import repacked
 from topkapi.app.services.importing.sources.zipped import ZipSource
 
-_TAR = (".tar", ".tar.gz", ".tgz")
+_ZIP = ".zip"
+_ARCHIVES = (".tar", ".tar.gz", ".tgz", _ZIP)
 
 
 def open_source(path: Path, *, name: str | None = None, prior: Path | None = None) -> Source:
@@ -47,7 +52,7 @@ def _opened(path: Path, name: str | None) -> Source:
 
 
 class _WithPages(Closing):
-    """A source whose pages are in a tar archive among its files."""
+    """A source whose pages are in an archive among its files."""
 
     single = False
 
@@ -90,22 +95,36 @@ class WithPrior(Closing):
 
 
 def _unpacked(source: Source) -> Source:
-    """Return the source, or what its tar archive contains: all of it, or the pages."""
+    """Return the source, or what the archive among its files contains: all of it, or the pages."""
     files, reader = tuple(source.files), Reader(source, NullProblems(), doing="")
     if source.single:
         is_tar = source.files[source.name] and reader.head(source.name)[257:262] == b"ustar"
-        return _repacked(reader, source.name) if is_tar else source
-    archives = [path for path in files if "/" not in path and path.lower().endswith(_TAR)]
+        return _inner(reader, source.name) if is_tar else source
+    archives = [path for path in files if "/" not in path and path.lower().endswith(_ARCHIVES)]
+    if files == tuple(archives) and len(archives) == 1:  # an archive in an archive
+        with closing(source):
+            return _inner(reader, archives[0])
     has_pages = any(path.startswith(PAGES) for path in files)
     if len(archives) != 1 or has_pages or files_of_role("documents", files):
         return source
     try:
-        return _WithPages(source, archives[0], _repacked(reader, archives[0]))
+        return _WithPages(source, archives[0], _inner(reader, archives[0]))
     except BaseException:
         source.close()
         raise
 
 
-def _repacked(reader: Reader, path: str) -> ZipSource:
+def _inner(reader: Reader, path: str) -> ZipSource:
+    """Return an archive among the files as a zip archive, which can be read in any order."""
     with reader.stream(path) as stream:
-        return repacked(stream, name=path)
+        if not path.lower().endswith(_ZIP):
+            return repacked(stream, name=path)
+        file = TemporaryFile()  # noqa: SIM115 (the archive that is returned reads it)
+        try:
+            copyfileobj(stream, file)
+            found = ZipSource(file, name=path)
+        except BaseException:
+            file.close()
+            raise
+    finalize(found, file.close)
+    return found

@@ -78,6 +78,11 @@ class Problems:
     def __init__(self) -> None:
         self._found: list[Problem] = []
 
+    @property
+    def files(self) -> frozenset[str]:
+        """The files with problems."""
+        return frozenset(problem.file for problem in self._found)
+
     def __bool__(self) -> bool:
         return bool(self._found)
 

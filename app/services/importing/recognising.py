@@ -60,7 +60,9 @@ def find_texts(
     for path in paths:
         ids = {role: _ids(reader, role, path) for role in found}
         hits = {role: len(ids[role] & known[role]) for role in found}
-        if hits["queries"] != hits["documents"]:
+        if hits["documents"] and "queries" not in missing:
+            found["documents"].append(path)
+        elif hits["queries"] != hits["documents"]:
             found[max(hits, key=hits.__getitem__)].append(path)
         elif ids["documents"] and not fits(reader, "candidates", path):
             unknown.append(path)

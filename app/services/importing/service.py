@@ -285,10 +285,17 @@ def _notes(checked: Checked) -> Iterator[str]:
 
 
 def _asking_nothing(checked: Checked) -> Iterator[str]:
-    """Yield how many queries will be finished as soon as they are assigned, by tool."""
+    """Yield how many queries have too few pages: all are listed, or nothing is asked."""
     tools = checked.bundle.head.settings.tools
     systems = Counter(query for query, _ in checked[RANKINGS])
     single = sum(count == 1 for count in checked.candidates_of.values())
+    k = checked.bundle.head.settings.k
+    whole = sum(1 < count <= k for count in checked.candidates_of.values())
+    if Tool.PAIRS in tools and whole:
+        yield (
+            f"{counted(whole, 'query has', 'queries have')} no more than k = {k} candidates: their "
+            "lists will contain every candidate; choose a smaller k, or add candidates"
+        )
     alone = sum(systems[query] < 2 for query in checked[QUERIES])
     for tool, count, has in (
         (Tool.PAIRS, single, "only one candidate"),

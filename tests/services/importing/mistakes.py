@@ -4,10 +4,13 @@ import bz2
 import gzip
 import json
 import re
+import struct
+from base64 import b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from zlib import crc32
 
 from tests.studies import append, write_jsonl
 
@@ -15,6 +18,9 @@ QUERIES = {f"q{n}": f"how to do the thing {n}" for n in range(2)}
 DOCUMENTS = {f"d{n}": f"Do it {n} times." for n in range(6)}
 QRELS = [(f"q{n // 3}", f"d{n}", n % 3) for n in range(6)]
 Make = Callable[[Path], None]
+_HEAD = b"IHDR" + struct.pack(">2L5B", 30_000, 30_000, 1, 0, 0, 0, 0)
+HUGE_PNG = b"\x89PNG\r\n\x1a\n" + struct.pack(">L", 13) + _HEAD + struct.pack(">L", crc32(_HEAD))
+HUGE_PNG += struct.pack(">L", 64) + b"IDAT" + bytes(68)
 
 
 @dataclass(frozen=True)
@@ -331,3 +337,26 @@ def ids_with_blanks(folder: Path) -> None:
 @mistake("candidates.txt, line 1", "format is not recognized: 'q0 d0'", "TREC qrels")
 def pairs_without_anything_else(folder: Path) -> None:
     instead(folder, "candidates.jsonl", "candidates.txt", "q0 d0\nq0 d1\n")
+
+
+@mistake(
+    "corpus.tsv", "name documents such as 'DOC0', and the ids here look like 'doc0'", "capitals"
+)
+def collection_whose_ids_differ_in_capitals(folder: Path) -> None:
+    (folder / "study.toml").unlink()
+    instead(folder, "documents.jsonl", "corpus.tsv", lines([(f"doc{n}", "a") for n in range(6)]))
+    rows = lines([(q, 0, f"DOC{d[1:]}", grade) for q, d, grade in QRELS], " ")
+    instead(folder, "candidates.jsonl", "qrels.txt", rows)
+
+
+@mistake("pages/large.png", "900,000,000 pixels", "Make it smaller")
+def page_with_a_picture_of_900_megapixels(folder: Path) -> None:
+    (folder / "pages").mkdir()
+    (folder / "pages" / "large.png").write_bytes(HUGE_PNG)
+
+
+@mistake("documents.jsonl, line 7", "picture 1 of p", "Make it smaller")
+def page_that_embeds_a_picture_of_900_megapixels(folder: Path) -> None:
+    picture = b64encode(HUGE_PNG).decode()
+    page = {"id": "p", "html": f'<p>A <img src="data:image/png;base64,{picture}"></p>'}
+    append(folder / "documents.jsonl", json.dumps(page) + "\n")

@@ -107,6 +107,58 @@ def test_other_faults_of_documents_are_refused_although_empty_ones_are_left_out(
     assert [problem.field for problem in problems] == ["url"]
 
 
+@pytest.mark.parametrize("missing", [1, 2])
+def test_few_missing_documents_can_be_left_out(tmp_path: Path, missing: int) -> None:
+    folder = small_study(tmp_path / "study", queries=4, documents=8)
+    left = [{"id": f"d{n}", "text": "a"} for n in range(missing, 32)]
+    write_jsonl(folder / "documents.jsonl", left)
+    problems = refusal(folder).problems
+    assert [problem.problem for problem in problems] == [
+        f"There is no document 'd{n}'." for n in range(missing)
+    ]
+    assert all("--leave-out missing" in problem.mend for problem in problems)
+
+
+def test_consequences_of_an_error_are_not_listed(tmp_path: Path) -> None:
+    folder = small_study(tmp_path / "study", queries=3, documents=3)
+    for name in ("queries.jsonl", "documents.jsonl"):
+        first, *others = (folder / name).read_text().splitlines()
+        (folder / name).write_text("\n".join([first + "}", *others, ""]))
+    append(folder / "candidates.jsonl", '{"query": "q1"}\n')
+    (folder / "gold.jsonl").write_text(
+        '{"query": "q0", "left": "d0", "right": "d1", "answer": "left"}\n'
+        '{"query": "q1", "left": "d3", "right": "d6", "answer": "left"}\n'
+    )
+    problems = refusal(folder).problems
+    assert [(problem.file, problem.line) for problem in problems] == [
+        *(("queries.jsonl", 1), ("documents.jsonl", 1), ("candidates.jsonl", 10))
+    ]
+
+
+def test_a_zip_in_a_zip_and_pages_in_a_zip_are_unpacked(tmp_path: Path) -> None:
+    inner, outer = small_study(tmp_path / "inner"), tmp_path / "outer"
+    outer.mkdir()
+    (outer / "inner.zip").write_bytes(zipped(inner, inside="inner/"))
+    (tmp_path / "outer.zip").write_bytes(zipped(outer, inside="outer/"))
+    for path in (outer, tmp_path / "outer.zip"):
+        assert names(checked(path)) == names(checked(inner))
+    folder = small_study(tmp_path / "paged", documents=2, queries=1)
+    (folder / "documents.jsonl").unlink()
+    (tmp_path / "html").mkdir()
+    for name in ("d0", "d1"):
+        (tmp_path / "html" / f"{name}.html").write_text(f"<p>{name}</p>")
+    (folder / "pages.zip").write_bytes(zipped(tmp_path / "html"))
+    assert names(checked(folder)) == {"q0": ["d0", "d1"]}
+
+
+def test_queries_whose_list_takes_every_candidate_are_noted(
+    session: Session, tmp_path: Path
+) -> None:
+    folder = small_study(tmp_path / "study", queries=2, documents=3)
+    (note,) = (each for each in load(session, folder).notes if "no more than" in each)
+    assert note.startswith("2 queries have no more than k = 3 candidates")
+
+
 def test_twenty_missing_documents_are_counted_and_named(tmp_path: Path) -> None:
     folder = small_study(tmp_path / "study", queries=4, documents=92)
     write_jsonl(

@@ -19,6 +19,7 @@ from topkapi.app.services.importing.bundle import Bundle, Layout
 from topkapi.app.services.importing.media import Media
 from topkapi.app.services.importing.problems import Location, Problems
 from topkapi.app.services.importing.records.names import Aliases
+from topkapi.app.services.importing.records.pages import PAGES
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.values import ProblemKind, shown
 
@@ -78,14 +79,22 @@ class Check:
         """The problems of the study."""
         return self.reader.problems
 
-    def known(self, location: Location, field: str, name: str) -> bool:
+    def has_faults(self, role: str) -> bool:
+        """Return whether files of a role have problems: what is missing may be in bad lines."""
+        files = self.checked.bundle.layout.files.get(role, ())
+        of_pages = role == "documents"
+        return any(
+            file in files or (of_pages and file.startswith(PAGES)) for file in self.problems.files
+        )
+
+    def known(self, location: Location, field: str, name: str, hint: str = "") -> bool:
         """Return whether there is such a query or document; add a problem otherwise."""
         one, many, other = "document", "documents", "query"
         if field == "query":
             one, many, other = "query", "queries", "document"
         known = self.checked.found.get(many, {})
-        if name in known:
-            return True
+        if name in known or self.has_faults(many):
+            return name in known
         others = self.checked.found.get("documents" if field == "query" else "queries", {})
         unknown = ProblemKind.NO_QUERY if field == "query" else ProblemKind.NO_DOCUMENT
         swapped = f" {shown(name)} is the id of a {other}." if name in others else ""
@@ -93,7 +102,8 @@ class Check:
             location,
             field,
             f"There is no {one} {shown(name)}.{swapped}",
-            f"Add the {one}, or correct its id; the ids look like {shown(next(iter(known), ''))}.",
+            f"Add the {one}, or correct its id; the ids look like "
+            f"{shown(next(iter(known), ''))}{hint}.",
             ProblemKind.SWAPPED_IDS if swapped else unknown,
         )
         return False

@@ -1,5 +1,6 @@
 """Candidates: records with named fields, a TREC run, TREC qrels, or LETOR lines."""
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from operator import attrgetter
@@ -27,6 +28,7 @@ from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import letor
 from topkapi.app.services.importing.records.names import DOCUMENT, QUERY, Aliases, is_header
 from topkapi.app.services.importing.records.shapes import shape_of
+from topkapi.app.services.importing.records.smart import smart_id
 from topkapi.app.services.importing.records.tables import columns, records
 from topkapi.app.services.importing.records.types import CandidateFormat, CandidateRecord
 from topkapi.app.services.importing.sources.reader import Reader
@@ -42,6 +44,7 @@ CANDIDATE_NAMES: Aliases = {
     "features": (),
     PRIOR: (),
 }
+_LISTED = re.compile(r"[0-9]+ 0*[1-9][0-9]* 0 0(\.0+)?")  # query, document, and nothing else
 _BY_COLUMNS: dict[int, CandidateFormat] = {3: "qrels", 4: "qrels", 6: "run"}
 
 
@@ -114,6 +117,8 @@ def _from_qrels(line: str) -> CandidateRecord:
     cells = line.split()
     if len(cells) == 3:
         cells.insert(1, "0")
+    if _LISTED.fullmatch(" ".join(cells)):  # CACM and CISI list what is relevant
+        cells = [smart_id(cells[0]), "0", cells[1], "1"]
     query, _, document, known = columns(" ".join(cells), 4, "query, 0, document, grade")
     return CandidateRecord(
         identifier(query, "query"), identifier(document, "document"), grade(known, "grade")
@@ -251,9 +256,12 @@ def _digest(grade: int | None, features: dict[str, float] | None) -> Digest:
 def _report_missing(check: Check, known: dict[str, None]) -> None:
     """Report documents that candidates name: together, if others are known and few are not."""
     missing = check.checked.missing
+    if check.has_faults("documents"):
+        return
     if len(missing) < 3 or not known or missing.keys() & check.checked.found["queries"].keys():
+        hint = "; or leave these candidates out with --leave-out missing" if known else ""
         for name, location in missing.items():
-            check.known(location, "document", name)
+            check.known(location, "document", name, hint)
         return
     more = f" and {len(missing) - 3:,} more" if len(missing) > 3 else ""
     check.problems.add(

@@ -2,8 +2,11 @@
 
 import html
 import re
+from base64 import b64decode
 from collections.abc import Container, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -30,12 +33,14 @@ from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.names import DOCUMENT, Aliases
 from topkapi.app.services.importing.records.pages import PAGES, file_type, in_utf8, page_type
 from topkapi.app.services.importing.records.shapes import shape_of
+from topkapi.app.services.importing.records.smart import looks_like_smart, smart_records
 from topkapi.app.services.importing.records.tables import records, two_columns
 from topkapi.app.services.importing.records.types import HTML, MARKDOWN, PLAIN, DocumentRecord
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.pages.pdf import PDF
 from topkapi.app.services.values import (
     BadValue,
+    ProblemKind,
     address,
     body,
     identifier,
@@ -79,6 +84,22 @@ def check_media(reader: Reader, data: bytes, kind: str, path: str) -> None:
         raise BadValue("path", problem, f"Save the {what} again.") from None
 
 
+def check_pixels(check: Check, location: Location, data: bytes, name: str) -> None:
+    """Add a problem if a picture in a page has too many pixels to be shown."""
+    try:
+        check.reader.media.check("pixels", name, data, content_hash("", data))
+    except UnreadableBytes as error:
+        problem = f"{shown(name)} cannot be shown: {error}."
+        check.problems.add(location, None, problem, "Make it smaller.")
+
+
+def _embedded(record: DocumentRecord) -> Iterator[bytes]:
+    """Yield the pictures that are part of a page's text."""
+    for found in _DATA_URL.finditer(record.data) if record.media_type == HTML else ():
+        with suppress(ValueError):
+            yield b64decode(found[1])
+
+
 _CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
 _REQUIRED = ("id", "text")
 DOCUMENT_NAMES: Aliases = {
@@ -90,6 +111,8 @@ DOCUMENT_NAMES: Aliases = {
     "markdown": (),
     "path": (),
 }
+_DATA_URL = re.compile(rb"data:image/[a-z0-9.+-]{1,20};base64,([a-z0-9+/=\s]{80,})", re.I)
+_SOME = 1000  # ids to compare with those that candidates name
 _HEAD = 1 << 16  # bytes in which a title is looked for
 _BODY = re.compile(rb"<body\b", re.I)
 _TITLE = re.compile(rb"<title(?:\s[^>]{0,200})?>([^<]*)", re.I)
@@ -97,11 +120,13 @@ Wanted = Container[str] | None
 
 
 def read_documents(reader: Reader, path: str, wanted: Wanted = None) -> Found[DocumentRecord]:
-    """Return the documents of a file: records with named fields, or ``docid TAB text``.
+    """Return the documents of a file: records with named fields, SMART's, or ``docid TAB text``.
 
     The first line decides the format. Documents that are not ``wanted`` are not read.
     """
     shape = shape_of(reader, path, DOCUMENT_NAMES, _REQUIRED)
+    if looks_like_smart(reader.first_line(path)):
+        return _from_smart(reader, path, wanted)
     if not shape.has_fields:
         return two_columns(reader, path, _from_columns, wanted)
     found = records(
@@ -175,6 +200,19 @@ def _from_columns(name: str, text: str) -> DocumentRecord:
     return DocumentRecord(identifier(name, "id"), "", "", PLAIN, body(text, "text"))
 
 
+def _from_smart(reader: Reader, path: str, wanted: Wanted) -> Found[DocumentRecord]:
+    """Yield the documents of a file in SMART's format; one without a text is its title."""
+    for location, name, fields in smart_records(reader, path):
+        if wanted is not None and name not in wanted:
+            continue
+        title = " ".join(fields.get("T", "").split())[: limits.MAX_TITLE]
+        try:
+            data = body(fields.get("W", "").strip() or title, "W")
+            yield location, DocumentRecord(identifier(name, "I"), title, "", PLAIN, data)
+        except BadValue as error:
+            reader.problems.add_value(location, error)
+
+
 def read_pages(reader: Reader, wanted: Wanted = None) -> Found[DocumentRecord]:
     """Yield every page and PDF under pages/ as a document; its id is the path without suffix.
 
@@ -229,14 +267,37 @@ class DocumentKind(Kind[str, Digest, DocumentRecord]):
     def check(self, check: Check) -> None:
         super().check(replace(check, reader=check.documents))
         if not check.checked[self] and not check.problems:
-            file = check.checked.bundle.layout.file(self.role) or PAGES
-            check.problems.add(Location(file), None, "There is no document.", "Add at least one.")
+            self._report_none(check)
+
+    def _report_none(self, check: Check) -> None:
+        """Say that there are no documents, or none that candidates name."""
+        bundle = check.checked.bundle
+        location = Location(bundle.layout.file(self.role) or PAGES)
+        every = self.read(replace(bundle, part=None), check.reader.quiet())
+        ids = [record.id for _, record in islice(every, _SOME)]
+        if not ids or bundle.part is None:
+            check.problems.add(location, None, "There is no document.", "Add at least one.")
+            return
+        plain = {name.casefold(): name for name in bundle.part.documents}
+        own = next((name for name in ids if name.casefold() in plain), ids[0])
+        other = plain.get(own.casefold(), min(bundle.part.documents))
+        how = "they differ in capitals" if own.casefold() in plain else "or add the documents"
+        check.problems.add(
+            location,
+            None,
+            f"No document is a candidate: the candidates name documents such as {shown(other)}, "
+            f"and the ids here look like {shown(own)}.",
+            f"Use the same ids in both files; {how}.",
+            ProblemKind.NO_DOCUMENT,
+        )
 
     def is_sound(self, check: Check, location: Location, record: DocumentRecord) -> bool:
         if not record.data:
             fix = "Add content, or leave out candidates without it: --leave-out missing."
             where = "path" if record.path else "text"
             check.problems.add(location, where, "The page is empty.", fix)
+        for number, picture in enumerate(_embedded(record), start=1):
+            check_pixels(check, location, picture, f"picture {number} of {record.id}")
         return True
 
     def on_kept(self, check: Check, location: Location, record: DocumentRecord) -> None:

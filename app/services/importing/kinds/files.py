@@ -9,6 +9,7 @@ from topkapi.app.db.models import StudyFile
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.kinds.base import Check, Checked, Kind, Row, Writing
+from topkapi.app.services.importing.kinds.documents import check_pixels
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.pages import file_type
@@ -31,6 +32,8 @@ class FileKind(Kind[str, str, str]):
                 problem = f"The path exceeds {limits.MAX_PATH:,} characters."
                 check.problems.add(Location(path[:80]), None, problem, "Shorten it.")
             data = check.reader.content(path)
+            if file_type(path).startswith("image/"):
+                check_pixels(check, Location(path), data, path)
             checked[self][path] = content_hash(file_type(path), data)
             checked.bytes += len(data)
 

@@ -129,8 +129,9 @@ def _is_candidate(check: Check, location: Location, pair: GoldRecord, side: str)
     name = getattr(pair, side)
     if not check.known(location, side, name):
         return False
-    if (pair.query, name) in check.checked.found["candidates"]:
-        return True
+    found = (pair.query, name) in check.checked.found["candidates"]
+    if found or check.has_faults("candidates"):
+        return found
     check.problems.add(
         location,
         side,

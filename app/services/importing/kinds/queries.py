@@ -1,7 +1,8 @@
-"""Queries: from JSON Lines, TREC topics, two columns, or a LETOR file."""
+"""Queries: from JSON Lines, TREC topics, SMART's format, two columns, or a LETOR file."""
 
 import html
 import re
+from dataclasses import replace
 from typing import Any
 
 from sqlalchemy.orm import Session
@@ -11,10 +12,12 @@ from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.bundle import Bundle, Layout
 from topkapi.app.services.importing.kinds.base import Check, Checked, Found, Kind, Row, Writing
+from topkapi.app.services.importing.kinds.candidates import read_candidates
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import letor
 from topkapi.app.services.importing.records.names import Aliases
 from topkapi.app.services.importing.records.shapes import shape_of
+from topkapi.app.services.importing.records.smart import looks_like_smart, smart_records
 from topkapi.app.services.importing.records.tables import records, two_columns
 from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.importing.sources.reader import Reader
@@ -38,7 +41,18 @@ def read_queries(reader: Reader, path: str) -> Found[QueryRecord]:
     if shape.has_fields:
         return records(reader, path, shape, QUERY_NAMES, _REQUIRED, _from_object)
     first = reader.first_line(path)
+    if looks_like_smart(first):
+        return _from_smart(reader, path)
     return _topics(reader, path) if first.startswith("<") else two_columns(reader, path, _query)
+
+
+def _from_smart(reader: Reader, path: str) -> Found[QueryRecord]:
+    for location, name, fields in smart_records(reader, path):
+        try:
+            text = " ".join((fields.get("W") or fields.get("T", "")).split())
+            yield location, _query(name, text)
+        except BadValue as error:
+            reader.problems.add_value(location, error)
 
 
 def _from_object(record: dict[str, Any]) -> QueryRecord:
@@ -105,13 +119,26 @@ def _cleaned(text: str) -> str:
     return " ".join(html.unescape(_LABEL.sub("", text)).split())
 
 
+def _numbered_by_order(layout: Layout, quiet: Reader, path: str) -> bool:
+    """Return whether candidates name the queries of a SMART file by their order.
+
+    Cranfield's ids have gaps: its judgments count the queries from 1.
+    """
+    if not looks_like_smart(quiet.first_line(path)):
+        return False
+    ids = {query.id for _, query in read_queries(quiet, path)}
+    rows = read_candidates(quiet, layout.rows, layout.candidate_format)
+    named = {row.query for _, row in rows}
+    return not named <= ids and named <= {str(number + 1) for number in range(len(ids))}
+
+
 class QueryKind(Kind[str, QueryRecord, QueryRecord]):
     """Queries: those of their own file, or else the query ids of the LETOR file."""
 
     role = many = "queries"
     one = "query"
     names = frozenset({"queries", "topics"})
-    words = frozenset({"queries", "query", "topics", "topic", "questions"})
+    words = frozenset({"queries", "query", "qry", "topics", "topic", "questions"})
     fields = QUERY_NAMES
     model = Query
 
@@ -121,7 +148,9 @@ class QueryKind(Kind[str, QueryRecord, QueryRecord]):
     def _every(self, layout: Layout, reader: Reader) -> Found[QueryRecord]:
         path = layout.file(self.role)
         if path is not None:
-            yield from read_queries(reader, path)
+            by_order = _numbered_by_order(layout, reader.quiet(), path)
+            for number, (location, query) in enumerate(read_queries(reader, path), start=1):
+                yield location, replace(query, id=str(number)) if by_order else query
             return
         last = None
         for location, row in letor.read_rows(
@@ -138,6 +167,11 @@ class QueryKind(Kind[str, QueryRecord, QueryRecord]):
         check.checked.locations[record.id] = location
 
     def finish(self, check: Check) -> None:
+        layout = check.checked.bundle.layout
+        path = layout.file(self.role)
+        if path is not None and _numbered_by_order(layout, check.reader.quiet(), path):
+            note = f"queries of {path} are numbered by their order, as the candidates name them"
+            check.checked.notes.append(note)
         if not check.checked[self] and not check.problems:
             file = self.location(check.checked, "").file
             check.problems.add(Location(file), None, "There is no query.", "Add at least one.")
