@@ -106,6 +106,12 @@ class Conflict(AppError):
     code = "conflict"
 
 
+class StudyFull(Conflict):
+    """An entry link is closed, has enough people, or has no work left."""
+
+    code = "study_full"
+
+
 class LogRefusal(AppError):
     """The session's log does not accept the entry."""
 

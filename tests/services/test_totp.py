@@ -1,5 +1,6 @@
 """One-time codes: asked for at sign-in, valid once, throttled, and useless to a stolen database."""
 
+import re
 import struct
 from base64 import b32decode
 from datetime import UTC, datetime, timedelta
@@ -14,12 +15,19 @@ from sqlalchemy.orm import Session
 
 from tests.factories import PASSWORD, make_user
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import AuditEvent, User
+from topkapi.app.db.models import AuditEvent, RecoveryCode, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import CodeNeeded, Conflict, Invalid, TooManyAttempts
 from topkapi.app.services.accounts import totp
 from topkapi.app.services.accounts.sign_in import Authenticator, Visitor
-from topkapi.app.services.accounts.totp import SECONDS, Codes, turn_off
+from topkapi.app.services.accounts.totp import (
+    RECOVERY_CODES,
+    SECONDS,
+    Codes,
+    recovery_codes_left,
+    renew_recovery_codes,
+    turn_off,
+)
 from topkapi.app.services.late_writes import LateWrites
 
 CODES, SALT = Codes("secret"), "a salt of 22 letters.."
@@ -106,7 +114,9 @@ def test_codes_are_turned_on_with_a_code_and_off(
         CODES.turn_on(session, maren, SALT, "000000 no")
     with pytest.raises(Conflict, match="for administrators"):
         CODES.turn_on(session, ansa, SALT, code_of(ansa.id, NOON))
-    CODES.turn_on(session, maren, SALT, code_of(maren.id, NOON))
+    with pytest.raises(Conflict, match="turn them on first"):
+        renew_recovery_codes(session, maren)
+    assert len(CODES.turn_on(session, maren, SALT, code_of(maren.id, NOON))) == RECOVERY_CODES
     assert maren.totp_step is not None, "the code that turned it on is used"
     for _twice in range(2):
         turn_off(session, maren)
@@ -114,4 +124,49 @@ def test_codes_are_turned_on_with_a_code_and_off(
     session.refresh(maren)
     assert [maren.totp_salt, maren.totp_step] == [None, None]
     actions = session.scalars(select(AuditEvent.action).order_by(AuditEvent.id)).all()
-    assert actions == ["user.totp_on", "user.totp_off"]
+    assert actions == ["user.totp_on", "user.recovery_codes", "user.totp_off"]
+    assert recovery_codes_left(session, maren.id) == 0
+
+
+@pytest.mark.both
+def test_a_recovery_code_signs_in_once_and_only_its_owner(sessions: Sessions, maren: User) -> None:
+    with sessions.write.begin() as session:
+        other = make_user(session, role=Role.ADMIN, password=PASSWORD, email="idris@x.example")
+        other.totp_salt = SALT
+        old, theirs = (renew_recovery_codes(session, each) for each in (maren, other))
+        first, second, *_ = codes = renew_recovery_codes(session, maren)
+        stored = session.scalars(select(RecoveryCode.code_hash)).all()
+    assert len({*old, *codes}) == 2 * RECOVERY_CODES == len(stored)
+    assert all(re.fullmatch(r"([a-z2-7]{4}-){3}[a-z2-7]{4}", code) for code in codes)
+    assert not {*codes, *(code.replace("-", "") for code in codes)} & {*stored}
+    late = LateWrites(sessions)
+    doors = [Authenticator(sessions, late, CODES) for _worker in range(2)]
+
+    def sign_in(code: str, door: int = 0, seconds: int = 0) -> int:
+        at = NOON + timedelta(hours=seconds)
+        return doors[door].sign_in(maren.email, PASSWORD, AWAY, at=at, code=code).id
+
+    assert sign_in(first) == maren.id
+    for number, wrong in enumerate((first, old[0], theirs[0], "", second[:-1]), start=1):
+        with pytest.raises(CodeNeeded):
+            sign_in(wrong, 1, number)
+    assert sign_in(f" {second.upper().replace('-', ' ')} ", 1, 6) == maren.id
+    with sessions.read() as session:
+        assert recovery_codes_left(session, maren.id) == RECOVERY_CODES - 2
+        assert recovery_codes_left(session, other.id) == RECOVERY_CODES
+        found = select(AuditEvent.detail).where(AuditEvent.action == "user.use_recovery_code")
+        assert [detail["left"] for detail in session.scalars(found)] == [9, 8]
+    late.close()
+
+
+def test_recovery_codes_are_guessed_as_slowly_as_passwords(sessions: Sessions, maren: User) -> None:
+    with sessions.write.begin() as session:
+        (code, *_) = renew_recovery_codes(session, maren)
+    late = LateWrites(sessions)
+    door = Authenticator(sessions, late, CODES)
+    for number in range(5):
+        with pytest.raises(CodeNeeded):
+            door.sign_in(maren.email, PASSWORD, AWAY, at=NOON, code=f"abcd-efgh-ijkl-mno{number}")
+    with pytest.raises(TooManyAttempts):
+        door.sign_in(maren.email, PASSWORD, AWAY, at=NOON, code=code)
+    late.close()

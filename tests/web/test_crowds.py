@@ -5,13 +5,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import timedelta
+from html import unescape
 from threading import Barrier
 from typing import Any
 
 import httpx
 import pytest
 from fastapi import FastAPI
-from sqlalchemy import func, select
+from sqlalchemy import func, select, update
 
 from tests.clients import open_client, open_clients
 from tests.crowds import make_link
@@ -21,14 +22,16 @@ from tests.waiting import WATCHDOG
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, AuditEvent, CrowdWorker, EntryLink, Study, User
-from topkapi.app.domain.crowds import NO_ASSIGNMENT, Platform
+from topkapi.app.domain.crowds import NO_ASSIGNMENT, Arrival, Platform
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.services.assignments.manual_assignment import assign_one, withdraw_many
+from topkapi.app.services.crowds import entering
 from topkapi.app.services.crowds.links import close_link
 from topkapi.app.services.training import practice
+from topkapi.app.web.crowds.views import LinkOut
 
 WORKER = {"PROLIFIC_PID": "5f1e", "SESSION_ID": "s1", "STUDY_ID": "st1"}
 
@@ -182,7 +185,7 @@ def test_a_guessed_closed_or_archived_link_lets_nobody_in(
     with browser(app) as other:
         page = other.get(f"/enter/{token}", params=newcomer)
         assert page.status_code == 409
-        assert "enough people" in page.text
+        assert "<h1>This study is full</h1>" in page.text
         other.get("/sign-in")
         assert agree(other, token, newcomer).status_code in (403, 409)
     assert agree(client, token).status_code == 303  # people who began may finish
@@ -237,6 +240,62 @@ def test_a_limit_of_people_and_the_work_that_is_left_are_limits(
 
 
 @pytest.mark.thorough
+def test_who_comes_too_late_is_told_before_the_consent(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    token = linked(sessions, share=4)
+    late = {**WORKER, "PROLIFIC_PID": "late", "SESSION_ID": "s2"}
+    with browser(app) as other:
+        assert other.get(f"/enter/{token}", params=late).status_code == 200
+        agree(client, token)
+        page = other.get(f"/enter/{token}", params=late)
+        assert (page.status_code, "<h1>This study is full</h1>" in page.text) == (409, True)
+        reply = agree(other, token, late)
+        assert (reply.status_code, "<h1>This study is full</h1>" in reply.text) == (409, True)
+        assert "Nothing was stored" in reply.text
+        with sessions.write.begin() as session:  # the first worker leaves: the work is free again
+            session.execute(update(Assignment).values(created_at=now() - timedelta(days=2)))
+        assert other.get(f"/enter/{token}", params=late).status_code == 200
+    assert count(sessions, User) == 1
+
+
+@pytest.mark.parametrize(
+    ("terms", "needed"),
+    [({"share": 4}, 1), ({"share": 3}, 2), ({"share": 9, "rounds": 3}, 3), ({"share": 1}, 4)],
+)
+def test_a_link_says_how_many_people_it_needs(
+    sessions: Sessions, terms: dict[str, int], needed: int
+) -> None:
+    linked(sessions, most_people=3, **terms)
+    with sessions.write.begin() as session:
+        study, link = session.scalars(select(Study)).one(), session.scalars(select(EntryLink)).one()
+        for number in range(needed):
+            shown = LinkOut.of(session, study, link)
+            assert (shown.people, shown.needed) == (number, needed - number)
+            assert shown.falls_short == (needed > 3)
+            if number < 3:
+                entering.enter(session, link, study, Arrival(f"w{number}"), devices=())
+        assert entering.is_full(session, link, study)
+
+
+def test_a_consent_text_is_proposed_and_must_be_completed(
+    app: FastAPI, client: httpx.Client, sessions: Sessions
+) -> None:
+    linked(sessions)
+    with sessions.write.begin() as session:
+        sign_in(app, client, make_user(session, role=Role.ADMIN))
+    page = client.get("/studies/tulips/crowd").text
+    proposed = page.partition('name="consent"')[2].partition(">")[2].partition("</textarea>")[0]
+    assert "You compare two pages at a time" in proposed
+    assert "lists of search results" not in proposed
+    sent = {"consent": unescape(proposed), "code": "C0DE"}
+    reply = client.post("/studies/tulips/crowd", data=sent)
+    assert reply.status_code == 422
+    assert "Replace [NAME, INSTITUTION AND E-MAIL ADDRESS] in the text." in unescape(reply.text)
+    sent["consent"] = re.sub(r"\[[A-Z][^]]+\]", "forty-two", sent["consent"])
+    assert client.post("/studies/tulips/crowd", data=sent).status_code == 201
+
+
 def test_one_address_makes_few_accounts_at_a_time(app: FastAPI, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         study = make_study(session, queries=1, documents=2)

@@ -32,7 +32,7 @@ from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.web.access.deps import get_session
 from topkapi.app.web.access.downloads import get_export_session
-from topkapi.app.web.common.cookies import CSRF_HEADER
+from topkapi.app.web.common.cookies import CSRF_HEADER, VISITOR_COOKIE
 from topkapi.app.web.common.templates import START_TEMPLATES, make_templates
 
 
@@ -196,16 +196,24 @@ def test_an_administrator_turns_one_time_codes_on_and_off(
     salt = re.findall(r'name="salt" value="([^"]+)"', page)[0]
     secret = app.state.codes.secret_of(user.id, salt)
     assert " ".join(secret[n : n + 4] for n in range(0, 32, 4)) in page
+    assert "<title>QR code of the secret</title>" in page
     assert f'href="otpauth://totp/Topkapi:{quote(user.email)}?secret={secret}' in page
     form = {"salt": salt, "code": "wrong", "current": PASSWORD}
     wrong = client.post("/me/codes", data=form)
     assert (wrong.status_code, f'value="{salt}"' in wrong.text) == (422, True)
     right = {**form, "code": TOTP(secret).at(at)}
     assert client.post("/me/codes", data={**right, "current": "no"}).status_code == 422
-    assert client.post("/me/codes", data=right).status_code == 303
+    on = client.post("/me/codes", data=right)
+    codes = re.findall(r"(?:[a-z2-7]{4}-){3}[a-z2-7]{4}", on.text)
+    assert (on.status_code, len(set(codes))) == (201, 10)
     page = client.get("/me").text
+    assert "(10 left)" in page
     assert "Turn off" in page
     assert secret[:4] not in page
+    assert codes[0] not in page, "they are shown once"
+    assert client.post("/me/codes", data={"renew": "true", "current": "no"}).status_code == 422
+    renewed = client.post("/me/codes", data={"renew": "true", "current": PASSWORD})
+    (code, *_), old = re.findall(r"(?:[a-z2-7]{4}-){3}[a-z2-7]{4}", renewed.text), codes[0]
 
     client.cookies.clear()
     del client.headers[CSRF_HEADER]
@@ -221,6 +229,12 @@ def test_an_administrator_turns_one_time_codes_on_and_off(
     later = TOTP(secret).at(at, 1)
     assert client.post("/sign-in", data={**fields, "code": later}).headers["location"] == "/"
     assert client.get("/").status_code == 200
+    client.cookies.clear()
+    client.get("/sign-in")
+    fields["csrf_token"] = app.state.cookies.csrf_token(client.cookies[VISITOR_COOKIE])
+    assert client.post("/sign-in", data={**fields, "recovery": old}).status_code == 401
+    assert client.post("/sign-in", data={**fields, "recovery": code}).status_code == 303
+    assert "(9 left)" in client.get("/me").text
     sign_in(app, client, user)
     assert client.post("/me/codes", data={"current": PASSWORD}).status_code == 303
     with sessions.read() as session:

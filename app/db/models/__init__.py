@@ -14,4 +14,11 @@ from topkapi.app.db.models.job import Job, MachineCall, MachinePrompt, MachineSp
 from topkapi.app.db.models.judgment import Flag, Highlight, JudgmentRow, TimerEvent
 from topkapi.app.db.models.study import GuidelineVersion, Query, Study, StudyAccess
 from topkapi.app.db.models.training import GoldPair, PracticeAnswer, PracticeItem, Training
-from topkapi.app.db.models.user import ApiToken, AuditEvent, Invitation, SignInAttempt, User
+from topkapi.app.db.models.user import (
+    ApiToken,
+    AuditEvent,
+    Invitation,
+    RecoveryCode,
+    SignInAttempt,
+    User,
+)

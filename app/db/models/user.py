@@ -53,6 +53,16 @@ class ApiToken(Base):
     user: Mapped[User] = relationship(lazy="raise")
 
 
+class RecoveryCode(Base):
+    """A code that replaces a one-time code once; only its hash is stored, until it is used."""
+
+    __tablename__ = "recovery_codes"
+    __table_args__ = (UniqueConstraint("code_hash"), Index(None, "user_id"))
+    id: Mapped[int] = mapped_column(primary_key=True)
+    user_id: Mapped[int] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"))
+    code_hash: Mapped[str] = mapped_column(String(64))
+
+
 class SignInAttempt(Base):
     """A failed sign-in, counted by throttling.
 

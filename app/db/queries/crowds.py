@@ -6,8 +6,10 @@ from datetime import datetime
 from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session, aliased, joinedload
 
-from topkapi.app.db.models import Assignment, CrowdWorker, EntryLink, User
+from topkapi.app.db.models import Assignment, CrowdWorker, EntryLink, Query, User
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.crowds import Platform
+from topkapi.app.domain.enums import Tool
 
 
 def link_of_hash(session: Session, token_hash: str) -> EntryLink | None:
@@ -41,6 +43,27 @@ def people_of_links(
         .group_by(CrowdWorker.link_id)
     )
     return {link_id: count for link_id, count in session.execute(statement) if link_id}
+
+
+def taken_slots(
+    session: Session, study_id: int, tools: Sequence[Tool], rounds: int, *, since: datetime
+) -> dict[int, int]:
+    """Return how many combinations of tool and round people have of each query of a study.
+
+    Those of workers without an answer since ``since`` are free.
+    """
+    crowd = select(CrowdWorker.user_id).where(CrowdWorker.study_id == study_id)
+    left = Assignment.user_id.in_(crowd) & Assignment.finished_at.is_(None) & _idle(since)
+    slots = (
+        select(Assignment.query_id, Assignment.tool, Assignment.round)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, by_people(), Assignment.withdrawn_at.is_(None), ~left)
+        .where(Assignment.tool.in_(tools), Assignment.round < rounds)
+        .distinct()
+        .subquery()
+    )
+    statement = select(slots.c.query_id, func.count()).group_by(slots.c.query_id)
+    return {row[0]: row[1] for row in session.execute(statement)}
 
 
 def idle_work(session: Session, study_id: int, since: datetime) -> Sequence[int]:

@@ -17,6 +17,7 @@ from topkapi.app.db.models import (
     Flag,
     Invitation,
     JudgmentRow,
+    RecoveryCode,
     SignInAttempt,
     StudyAccess,
     User,
@@ -49,7 +50,7 @@ def erase_user(
     user.email, user.name = f"person-{user.id}@{DOMAIN}", f"Person {user.id}"
     user.password_hash = user.totp_salt = user.openid = None
     user.disabled_at = user.disabled_at or now()
-    for table in (ApiToken, Invitation, StudyAccess):
+    for table in (ApiToken, Invitation, RecoveryCode, StudyAccess):
         session.execute(delete(table).where(table.user_id == user.id))
     session.execute(delete(SignInAttempt).where(SignInAttempt.email == old))
     _erase_worker(session, user)

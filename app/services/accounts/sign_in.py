@@ -25,7 +25,7 @@ from topkapi.app.services.accounts.throttling import (
     source_of,
     tries_left_sentence,
 )
-from topkapi.app.services.accounts.totp import Codes, use_step
+from topkapi.app.services.accounts.totp import Codes, use_recovery_code, use_step
 from topkapi.app.services.accounts.users import link_openid
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
@@ -144,12 +144,15 @@ class Authenticator:
             return
         if not code.strip():
             raise CodeNeeded(
-                "Enter your password again, and the one-time code of your authenticator app."
+                "Enter your password again, and the one-time code of your authenticator app or a "
+                "recovery code."
             )
         step = self._codes.step_of(user.id, user.totp_salt, code, at)
-        if step is not None:
+        if step is not None or not code.strip().isdecimal():
             with self._sessions.write.begin() as session:
-                if use_step(session, user.id, step):
+                if step is None and use_recovery_code(session, user, code):
+                    return
+                if step is not None and use_step(session, user.id, step):
                     return
         audit.record_late(self._late, None, "user.refuse_code", user.email)
         used = "was used already; wait for the next one" if step else "is incorrect"

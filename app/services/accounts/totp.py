@@ -7,16 +7,21 @@ stolen database gives no codes.
 import hmac
 from base64 import b32encode
 from datetime import datetime, timedelta
+from secrets import token_bytes
+from textwrap import wrap
 
-from sqlalchemy import or_, update
+from sqlalchemy import delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import User
+from topkapi.app.db.models import RecoveryCode, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services import audit
+from topkapi.app.services.accounts.tokens import hash_token
 
+RECOVERY_CODES, _CODE_BYTES = 10, 10
+_MISREAD = str.maketrans("01", "ol")  # digits that Base32 lacks
 SECONDS = 30  # that a code is shown; the one before and the one after are accepted too
 
 
@@ -49,8 +54,11 @@ class Codes:
                 return int(moment.timestamp()) // SECONDS
         return None
 
-    def turn_on(self, session: Session, user: User, salt: str, code: str) -> None:
-        """Ask for codes from the next sign-in on; ``code`` proves that the app has the secret."""
+    def turn_on(self, session: Session, user: User, salt: str, code: str) -> list[str]:
+        """Ask for codes from the next sign-in on, and return recovery codes.
+
+        ``code`` proves that the app has the secret.
+        """
         if user.role is not Role.ADMIN:
             raise Conflict("One-time codes are for administrators.")
         step = self.step_of(user.id, salt, code, now())
@@ -58,6 +66,7 @@ class Codes:
             raise Invalid("The code is not the one that the app shows now.", field="code")
         user.totp_salt, user.totp_step = salt, step
         audit.record(session, user.id, "user.totp_on", user.email)
+        return renew_recovery_codes(session, user)
 
 
 def use_step(session: Session, user_id: int, step: int) -> bool:
@@ -67,8 +76,42 @@ def use_step(session: Session, user_id: int, step: int) -> bool:
     return session.scalar(statement.returning(User.id)) is not None
 
 
+def renew_recovery_codes(session: Session, user: User) -> list[str]:
+    """Replace the recovery codes of an account; return the new ones, which cannot be shown again.
+
+    A code has 80 random bits, so that its hash can be stored without a salt or a key.
+    """
+    if user.totp_salt is None:
+        raise Conflict("One-time codes are off; turn them on first.")
+    codes = [b32encode(token_bytes(_CODE_BYTES)).decode().lower() for _ in range(RECOVERY_CODES)]
+    session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
+    session.add_all(RecoveryCode(user_id=user.id, code_hash=hash_token(code)) for code in codes)
+    session.flush()
+    audit.record(session, user.id, "user.recovery_codes", user.email)
+    return ["-".join(wrap(code, 4)) for code in codes]
+
+
+def use_recovery_code(session: Session, user: User, typed: str) -> bool:
+    """Use up a recovery code, however it is spaced; return False if it is wrong or used."""
+    code = "".join(filter(str.isalnum, typed.lower())).translate(_MISREAD)
+    statement = delete(RecoveryCode).where(
+        RecoveryCode.user_id == user.id, RecoveryCode.code_hash == hash_token(code)
+    )
+    if session.scalar(statement.returning(RecoveryCode.id)) is None:
+        return False
+    left = recovery_codes_left(session, user.id)
+    audit.record(session, user.id, "user.use_recovery_code", user.email, left=left)
+    return True
+
+
+def recovery_codes_left(session: Session, user_id: int) -> int:
+    """Return how many recovery codes of an account are unused."""
+    return session.scalar(select(func.count()).where(RecoveryCode.user_id == user_id)) or 0
+
+
 def turn_off(session: Session, user: User, *, actor_id: int | None = None) -> None:
-    """Sign in with the password alone again."""
+    """Sign in with the password alone again; recovery codes are gone."""
     if user.totp_salt is not None:
+        session.execute(delete(RecoveryCode).where(RecoveryCode.user_id == user.id))
         user.totp_salt = user.totp_step = None
         audit.record(session, actor_id, "user.totp_off", user.email)

@@ -21,7 +21,7 @@ from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.crowds import Arrival, next_work
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.errors import Conflict, Forbidden
+from topkapi.app.domain.errors import Forbidden, StudyFull
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.tokens import hash_token
 from topkapi.app.services.assignments import rotation
@@ -30,10 +30,7 @@ from topkapi.app.services.assignments.steps import Spec
 
 IDLE = timedelta(hours=24)  # without an answer, until somebody else may take the place
 DOMAIN = "crowd.invalid"  # a domain that can never exist (RFC 2606)
-_FULL = (
-    "This study has enough people. Nothing was stored; please return your submission on the "
-    "platform's page."
-)
+_FULL = "Nothing was stored. Please return your submission on the platform's page."
 _OTHER_SESSION = (
     "Somebody with this worker id has begun in another browser and with another submission. Open "
     "the link in the browser in which you began, or ask the people who run the study."
@@ -61,7 +58,7 @@ def enter(
         known = queries.worker_of(session, study.id, link.platform, arrival.worker)
     if known is not None:
         return _again(session, link, study, known, arrival, devices)
-    _refuse_full(session, link)
+    _refuse_full(session, link, study)
     user = _new_user(session)
     if _has_enough(session, link):
         _release_idle(session, study)
@@ -70,7 +67,7 @@ def enter(
         _release_idle(session, study)
         work = _next_work(session, link, study, user)
     if not work:
-        raise Conflict(_FULL)
+        raise StudyFull(_FULL)
     session.add(
         CrowdWorker(
             user_id=user.id,
@@ -99,7 +96,9 @@ def _again(
 ) -> Entered:
     """Let a known worker in; a new link means a new consent."""
     if worker.user_id not in devices and not _same_submission(worker, arrival):
-        _refuse_full(session, link)  # as for a stranger: the answer tells nothing about a worker
+        _refuse_full(
+            session, link, study
+        )  # as for a stranger: the answer tells nothing about a worker
         raise Forbidden(_OTHER_SESSION)
     if worker.link_id != link.id:
         worker.link_id, worker.consented_at = link.id, now()
@@ -112,14 +111,27 @@ def _same_submission(worker: CrowdWorker, arrival: Arrival) -> bool:
     return kept is None or hmac.compare_digest(kept, hash_token(arrival.session))
 
 
-def is_full(session: Session, link: EntryLink) -> bool:
-    """Return whether the link is closed or has enough people; known workers may return."""
-    return link.closed_at is not None or _has_enough(session, link, since=now() - IDLE)
+def is_full(session: Session, link: EntryLink, study: Study) -> bool:
+    """Return whether the link takes nobody new: it is closed, or has enough people or no work."""
+    enough = link.closed_at is not None or _has_enough(session, link, since=now() - IDLE)
+    return enough or not people_needed(session, link, study)
 
 
-def _refuse_full(session: Session, link: EntryLink) -> None:
-    if is_full(session, link):
-        raise Conflict(_FULL)
+def people_needed(session: Session, link: EntryLink, study: Study) -> int:
+    """Return how many further people the work of a link needs at least.
+
+    Everybody gets each query once; the work of people who left is free.
+    """
+    tools = rotation.rotated_tools(study)
+    taken = queries.taken_slots(session, study.id, tools, link.rounds, since=now() - IDLE)
+    every = assigned.queries_of_study(session, study.id)
+    free = [link.rounds * len(tools) - taken.get(query.id, 0) for query in every]
+    return max(-(-sum(free) // link.share), *free) if free else 0
+
+
+def _refuse_full(session: Session, link: EntryLink, study: Study) -> None:
+    if is_full(session, link, study):
+        raise StudyFull(_FULL)
 
 
 def _has_enough(session: Session, link: EntryLink, since: datetime | None = None) -> bool:

@@ -1,5 +1,6 @@
 """Entry links: create, close and open again. Every action is recorded in the audit log."""
 
+import re
 import secrets
 from hashlib import sha256
 
@@ -15,6 +16,7 @@ from topkapi.app.services.accounts.tokens import hash_token
 
 MOST_PEOPLE, MOST_SHARE, MOST_ROUNDS = 100_000, 1_000, 1_000
 LONGEST_CONSENT, LONGEST_CODE = 50_000, 100
+_PLACEHOLDER = re.compile(r"\[[A-Z][A-Z ,-]+\](?!\()")  # of the text that the form proposes
 _GONE = (
     "This link is not valid, or the study no longer takes people. "
     "Return to the platform's page; nothing was stored."
@@ -97,6 +99,9 @@ def _checked_consent(text: str) -> str:
             f"Enter the text to which people agree, at most {LONGEST_CONSENT:,} characters.",
             field="consent",
         )
+    left = _PLACEHOLDER.search(text)
+    if left is not None:
+        raise Invalid(f"Replace {left[0]} in the text.", field="consent")
     return text
 
 

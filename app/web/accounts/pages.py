@@ -80,7 +80,7 @@ def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Respo
             form.password,
             visitor_of(request),
             devices.device_of(request),
-            code=form.code,
+            code=form.recovery or form.code,
         )
     except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
         return show_sign_in(request, form, refusal)

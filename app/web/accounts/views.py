@@ -12,11 +12,12 @@ from topkapi.app.web.common.views import PersonView
 
 
 class SignInForm(Received):
-    """E-mail and password, the one-time code, and the page to go to afterwards."""
+    """E-mail and password, a one-time or recovery code, and the page to go to afterwards."""
 
     email: str = Field("", max_length=1000)
     password: str = Field("", max_length=10_000)
-    code: str = Field("", max_length=20)
+    code: str = Field("", max_length=40)
+    recovery: str = Field("", max_length=40)
     next: str = "/"
     reason: str = Field("", max_length=20)
 
@@ -55,12 +56,16 @@ class OwnName(Received):
 
 
 class OwnPassword(Received):
-    """The current password, and what it confirms: a new one, or one-time codes by their salt."""
+    """The current password, and what it confirms: a new one, or one-time codes by their salt.
+
+    ``renew`` asks for new recovery codes.
+    """
 
     current: str = Field("", max_length=10_000)
     password: str = Field("", max_length=10_000)
     salt: str = Field("", max_length=64)
     code: str = Field("", max_length=20)
+    renew: bool = False
 
 
 @dataclass(frozen=True, slots=True)

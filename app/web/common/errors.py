@@ -63,6 +63,7 @@ _TITLES = {
 _TITLES_BY_CODE = {
     "withdrawn": "Assignment withdrawn",
     "training_required": "Training required",
+    "study_full": "This study is full",
     "rule_broken": "The rule of the rotation forbids this",
 }
 CODES = {413: "request_entity_too_large"}  # whose phrase differs between versions of Python

@@ -7,7 +7,6 @@ from pydantic import Field
 from starlette.requests import Request
 
 from topkapi.app.db.models import EntryLink
-from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.crowds import Platform
 from topkapi.app.services.crowds import links
 from topkapi.app.web.access.deps import ApiAdmin, RowId, SessionDep, StudyDep
@@ -63,7 +62,7 @@ def post_api_entry_link(
     link = EntryLink(**body.model_dump())
     token = links.create_link(session, study, link, actor_id=user.id)
     url = link_address(request, token, body.platform)
-    return NewLinkOut(**LinkOut.of(link, {}).model_dump(), url=url)
+    return NewLinkOut(**LinkOut.of(session, study, link).model_dump(), url=url)
 
 
 @router.patch("/{link_id}")
@@ -73,4 +72,4 @@ def patch_entry_link(
     """Close a link to new people, or open it again."""
     act = links.close_link if body.closed else links.open_link
     link = act(session, study, link_id, actor_id=user.id)
-    return LinkOut.of(link, queries.people_of_links(session, study.id))
+    return LinkOut.of(session, study, link)

@@ -20,6 +20,7 @@ from topkapi.app.domain.crowds import PARAMETERS, Arrival, Platform, arrival_of,
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.services.accounts.sign_in import refuse_unusable
 from topkapi.app.services.accounts.throttling import Attempt, Throttle, source_of
+from topkapi.app.services.assignments.rotation import rotated_tools
 from topkapi.app.services.crowds import entering, links
 from topkapi.app.web.access.admission import admit_visitor
 from topkapi.app.web.access.deps import RowId, SessionDep, check_visitor_form
@@ -31,15 +32,21 @@ from topkapi.app.web.common.formats import to_html
 from topkapi.app.web.common.links import visitor_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.crowds.views import ConsentView, CrowdView, LinkForm, link_address, links_of
+from topkapi.app.web.crowds.views import (
+    ConsentView,
+    CrowdView,
+    LinkForm,
+    link_address,
+    links_of,
+)
 from topkapi.app.web.studies.visit import AdminVisit, Visit
 
 router = APIRouter(include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
 # The same for everybody: a page that knows who began would tell strangers who takes part.
 _FULL = (
-    "This study has enough people. If you have begun, you can go on; otherwise please return your "
-    "submission on the platform's page."
+    "This study takes no more people. Please return your submission on the platform's page, unless "
+    "you have begun: then you can continue."
 )
 
 
@@ -70,9 +77,9 @@ async def _shown_door(request: Request, token: Token) -> Door:
             link = links.link_of_token(session, token)
             preview = is_preview(link.platform, values)
             arrival, refusal = _arrival(link.platform, values)
-            full = arrival is not None and entering.is_full(session, link)
-            name = link.study.name if link.study else ""
-            facts = (token, link.id, link.platform, name, link.consent)
+            assert link.study is not None
+            full = arrival is not None and entering.is_full(session, link, link.study)
+            facts = (token, link.id, link.platform, link.study.name, link.consent)
             return Door(*facts, arrival, preview, refusal, full)
 
     async with limits.strangers.hold(key=visitor_of(request).address):
@@ -176,6 +183,7 @@ def _view(request: Request, door: Door) -> ConsentView:
         preview=door.preview,
         signed_in=cookies.claim_of(request) is not None,
         problem="" if door.preview else problem,
+        full=door.full and not door.preview and door.refusal is None,
     )
 
 
@@ -222,6 +230,7 @@ def _show(
 ) -> Response:
     view = CrowdView(
         head=visit.head("crowd"),
+        tools=rotated_tools(visit.study),
         links=links_of(visit.session, visit.study),
         form=form,
         url=url,

@@ -12,6 +12,8 @@ from starlette.requests import Request
 from topkapi.app.db.models import EntryLink, Study
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.crowds import PARAMETERS, Platform
+from topkapi.app.domain.enums import Tool
+from topkapi.app.services.crowds.entering import people_needed
 from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.views import Refusal
@@ -52,7 +54,10 @@ _FILLED_IN = {
 
 
 class LinkOut(BaseModel):
-    """An entry link and the number of people who hold a place; it is closed from `closed_at` on."""
+    """An entry link and the number of people who hold a place; it is closed from `closed_at` on.
+
+    At least `needed` more people are needed for the work that is left.
+    """
 
     id: int
     platform: Platform
@@ -64,27 +69,38 @@ class LinkOut(BaseModel):
     rounds: int
     screen_out: str
     people: int
+    needed: int
     created_at: datetime
     closed_at: datetime | None
 
     @classmethod
-    def of(cls, link: EntryLink, people: Mapping[int, int]) -> Self:
-        """Copy the link; ``people`` has the numbers of all links."""
-        copied = {name: getattr(link, name) for name in cls.model_fields if name != "people"}
-        return cls(**copied, people=people.get(link.id, 0))
+    def of(cls, session: Session, study: Study, link: EntryLink) -> Self:
+        """Copy the link, and count its people."""
+        people = queries.people_of_links(session, study.id).get(link.id, 0)
+        counted = {"people": people, "needed": people_needed(session, link, study)}
+        names = cls.model_fields.keys() & link.__table__.columns.keys()
+        return cls(**{name: getattr(link, name) for name in names}, **counted)
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether fewer people are let in than the work needs."""
+        return self.most_people is not None and self.people + self.needed > self.most_people
 
 
 def links_of(session: Session, study: Study) -> list[LinkOut]:
     """Return the entry links of a study, newest first."""
-    people = queries.people_of_links(session, study.id)
-    return [LinkOut.of(link, people) for link in queries.links_of_study(session, study.id)]
+    return [LinkOut.of(session, study, link) for link in queries.links_of_study(session, study.id)]
 
 
 @dataclass(frozen=True, slots=True)
 class CrowdView:
-    """The entry links of a study, and the form for a new one; ``url`` is shown once."""
+    """The entry links of a study, and the form for a new one; ``url`` is shown once.
+
+    ``tools`` are those that people get, which the proposed consent text describes.
+    """
 
     head: StudyHead
+    tools: Sequence[Tool]
     links: Sequence[LinkOut]
     form: LinkForm
     url: str = ""
@@ -107,6 +123,7 @@ class ConsentView:
     preview: bool = False
     signed_in: bool = False
     problem: str = ""
+    full: bool = False
 
 
 def link_address(request: Request, token: str, platform: Platform) -> str:

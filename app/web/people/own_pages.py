@@ -7,6 +7,7 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.concurrency import run_in_threadpool
+from markupsafe import Markup
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
@@ -24,7 +25,12 @@ from topkapi.app.domain.errors import (
 from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.own_data import own_data
 from topkapi.app.services.accounts.sign_in import Authenticator
-from topkapi.app.services.accounts.totp import Codes, turn_off
+from topkapi.app.services.accounts.totp import (
+    Codes,
+    recovery_codes_left,
+    renew_recovery_codes,
+    turn_off,
+)
 from topkapi.app.web.access.deps import CurrentUser, RowId, SentToken, SessionDep, check_form
 from topkapi.app.web.access.downloads import OwnSession, spooled
 from topkapi.app.web.access.early_auth import EarlyPerson
@@ -50,6 +56,8 @@ _DONE = {
 class OwnView:
     """The signed-in person with their tokens; ``token`` is a new one, shown once.
 
+    ``recovery`` are new recovery codes, shown once; ``recovery_left`` of them are unused.
+
     ``is_crowd``: the account was made by an entry link, and has a pseudonym instead of a password.
     """
 
@@ -61,6 +69,8 @@ class OwnView:
     is_crowd: bool = False
     has_codes: bool = False
     new_codes: "NewCodes | None" = None
+    recovery: Sequence[str] = ()
+    recovery_left: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +80,14 @@ class NewCodes:
     salt: str
     secret: str
     address: str
+
+    @property
+    def qr_code(self) -> Markup:
+        """The address as a QR code, black on white in either colour scheme."""
+        from segno import make
+
+        drawn = make(self.address, micro=False)
+        return Markup(drawn.svg_inline(scale=4, light="#fff", title="QR code of the secret"))
 
 
 @router.get("")
@@ -151,21 +169,29 @@ def post_own_codes(
     session: SessionDep,
     user: CurrentUser,
 ) -> Response:
-    """Turn one-time codes on, with a salt and a code, or off; the current password confirms it."""
+    """Turn one-time codes on, with a salt and a code, or off, or renew the recovery codes.
+
+    The current password confirms it.
+    """
     codes: Codes = request.app.state.codes
-    salt = new.form.salt
+    salt, recovery = new.form.salt, []
     try:
         if new.refusal is not None:
             raise new.refusal
         if salt:
-            codes.turn_on(session, user, salt, new.form.code)
+            recovery = codes.turn_on(session, user, salt, new.form.code)
+        elif new.form.renew:
+            recovery = renew_recovery_codes(session, user)
         else:
             turn_off(session, user, actor_id=user.id)
     except Invalid as refusal:
         return _show(request, session, user, Invalid(str(refusal), field="code"), salt=salt)
     except (Conflict, TooManyAttempts) as refusal:
         return _show(request, session, user, refusal, salt=salt)
-    return _back(request, "on" if salt else "off")
+    if not recovery:
+        return _back(request, "off")
+    done = _DONE["on"] if salt else ""
+    return _show(request, session, user, recovery=recovery, done=done, status=201)
 
 
 @router.get("/data")
@@ -213,6 +239,7 @@ def _show(
     done: str = "",
     status: int = 200,
     salt: str = "",
+    recovery: Sequence[str] = (),
 ) -> Response:
     has_codes = user.totp_salt is not None
     view = OwnView(
@@ -223,6 +250,8 @@ def _show(
         refusal=Refusal.of(refusal),
         is_crowd=is_crowd(session, user.id),
         has_codes=has_codes,
+        recovery=recovery,
+        recovery_left=recovery_codes_left(session, user.id),
         new_codes=None if has_codes or user.role is not Role.ADMIN else _codes(request, user, salt),
     )
     response = render(

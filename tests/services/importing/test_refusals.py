@@ -98,7 +98,7 @@ def test_problems_of_several_files_come_together(tmp_path: Path) -> None:
     study = small_study(tmp_path / "study")
     write_jsonl(study / "queries.jsonl", [query(0), {**query(0), "text": "x"}, query(1)])
     append(study / "documents.jsonl", '{"id": "d9", "txt": "x"}\n')
-    append(study / "candidates.jsonl", '{"query": "q0", "document": "none"}\n')
+    append(study / "candidates.jsonl", '{"query": "q0", "document": 1.5}\n')
     with pytest.raises(StudyRefused) as refused, open_source(study) as source:
         check_study(source)
     found = [(problem.file, problem.line) for problem in refused.value.problems]
