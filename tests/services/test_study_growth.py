@@ -234,8 +234,7 @@ def test_audit_rows_of_assignments_name_person_and_query(session: Session, study
     made, gone, back = session.scalars(select(AuditEvent).order_by(AuditEvent.id)).all()
     assert made.detail["work"] == ["q3 pairs round 1: a@x.example"]
     for event in (gone, back):
-        assert (event.detail["assessor"], event.detail["query"]) == ("a@x.example", "q3")
-        assert event.detail["round_number"] == 1
+        assert event.detail["work"] == ["q3 pairs round 1: a@x.example"]
 
 
 def test_a_refused_reassignment_does_not_offer_the_person_it_is_taken_from(

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -64,10 +63,10 @@ def test_all_are_completed_only_if_nothing_is_left_of_the_plan(report: Report) -
 
 
 def test_the_citation_is_that_of_the_checkout() -> None:
-    cited = yaml.safe_load((Path(__file__).parents[3] / "CITATION.cff").read_text())
-    (author,) = cited["authors"]
-    year = str(cited["date-released"])[:4]
-    assert f"{author['name']}, {cited['title']}, {year}" == CITATION
+    text = (Path(__file__).parents[3] / "CITATION.cff").read_text()
+    title, year = re.findall(r"^title: (.+)$|^date-released: \D?(\d{4})", text, re.MULTILINE)
+    (author,) = re.findall(r"^ *- name: (.+)$", text, re.MULTILINE)
+    assert f"{author}, {title[0]}, {year[1]}".replace('"', "") == CITATION
 
 
 def test_nobody_is_named_and_what_was_discarded_or_adjudicated_is_told(report: Report) -> None:
