@@ -8,10 +8,10 @@ import json
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import topkapi
 from topkapi.analysis.data.folds import Fold
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
@@ -27,10 +27,7 @@ Progress = Callable[[int, int], None]
 
 def library_version() -> str:
     """Return the version that every row carries."""
-    try:
-        return version("topkapi")
-    except PackageNotFoundError:  # a checkout that was never installed
-        return "0"
+    return str(topkapi.__version__)
 
 
 @dataclass(frozen=True)
