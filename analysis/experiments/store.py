@@ -11,23 +11,17 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import topkapi
 from topkapi.analysis.data.folds import Fold
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.lazy import joblib
-from topkapi.extras import optional_module
+from topkapi.extras import library_version, optional_module
 
 RETRIES = 3  # of a task on a cluster
 LARGE = (Fold, RankingData)  # arguments that a cluster is sent once
 Row = dict[str, Any]
 Progress = Callable[[int, int], None]
 """Called with pieces done and pieces in all."""
-
-
-def library_version() -> str:
-    """Return the version that every row carries."""
-    return str(topkapi.__version__)
 
 
 @dataclass(frozen=True)

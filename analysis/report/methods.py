@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from topkapi.analysis.aggregation import BRADLEY_TERRY, KEMENY
-from topkapi.analysis.experiments.store import library_version
 from topkapi.analysis.report.schema import (
     Agreement,
     Comparison,
@@ -15,6 +14,7 @@ from topkapi.analysis.report.schema import (
     ToolReport,
 )
 from topkapi.analysis.resampling import LEAST_QUERIES, LEAST_RESAMPLED
+from topkapi.extras import library_version
 
 Row = tuple[str, ...]
 _LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}

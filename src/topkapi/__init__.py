@@ -38,7 +38,9 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return _version()
+        from topkapi.extras import library_version
+
+        return library_version()
     if name == "plan":  # it simulates the sessions of the program
         from topkapi.app.services.simulation.planning import plan
 
@@ -56,17 +58,3 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return [*__all__, "analysis", "app"]
-
-
-def _version() -> str:
-    """Return the version of the installed package, or of the checkout this module is in."""
-    import tomllib
-    from importlib.metadata import PackageNotFoundError, version
-    from pathlib import Path
-
-    try:
-        return version("topkapi")
-    except PackageNotFoundError:
-        project = Path(__file__).resolve().parents[2] / "pyproject.toml"
-        found: str = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
-        return found

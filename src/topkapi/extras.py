@@ -93,3 +93,17 @@ def install_command(*extras: str) -> str:
 def packages(*extras: str) -> str:
     """Return the packages of extras as a command line takes them."""
     return " ".join(shlex.quote(package) for extra in extras for package in EXTRAS[extra])
+
+
+def library_version() -> str:
+    """Return the version of the installed package, or of the checkout this module is in."""
+    import tomllib
+    from importlib.metadata import PackageNotFoundError, version
+    from pathlib import Path
+
+    try:
+        return version("topkapi")
+    except PackageNotFoundError:
+        project = Path(__file__).resolve().parents[2] / "pyproject.toml"
+        found: str = tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]
+        return found
