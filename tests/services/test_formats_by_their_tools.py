@@ -211,7 +211,7 @@ def test_the_dataset_is_a_folder_that_the_hub_library_loads(
             main(["export", "tulips", "dataset", "--out", str(folder), *about])
         assert end.value.code == code
     assert (folder / "guidelines.md").read_text("utf-8")
-    assert json.loads((folder / "settings.json").read_text("utf-8"))["k"] == 3
+    assert json.loads((folder / "settings.json").read_text("utf-8"))["k"] == 10
     told = json.loads((folder / "croissant.json").read_text("utf-8"))
     assert (told["license"], told["citeAs"]) == ("cc-by-4.0", "Lehto 2026")
     assert [each["name"] for each in told["creator"]] == ["Lehto Lab", "Bao Trinh"]

@@ -136,7 +136,7 @@ def of_person(session: Session, user_id: int) -> list[int]:
     statement = select(Assignment.id).where(
         Assignment.user_id == user_id, Assignment.withdrawn_at.is_(None)
     )
-    return list(session.scalars(statement))
+    return sorted(session.scalars(statement))
 
 
 def test_all_work_of_a_person_goes_evenly_to_the_others(
