@@ -23,7 +23,7 @@ from tests.clients import open_client
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
 from tests.live import FORKER, LiveServer, serving
 from tests.sizes import KINDS, POSTGRESQL, QUICK, SQLITE, is_thorough
-from tests.waiting import be_patient
+from tests.waiting import WATCHDOG, be_patient
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
@@ -221,7 +221,7 @@ def client(app: FastAPI) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Launch a headless Chromium."""
-    expect.set_options(timeout=20_000)  # a busy machine is slow; that is no failure
+    expect.set_options(timeout=1000 * WATCHDOG)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
         yield browser

@@ -18,6 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page
 from tests.browser.assigned_work import AssignedWork, Site, make_assigned
 from tests.databases import PostgresqlTemplate, quick_folder
 from tests.live import FORKER, serving
+from tests.waiting import WATCHDOG
 from topkapi.app.db.engine import make_engine, make_sessions
 
 
@@ -66,7 +67,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     """Open a new profile without cookies or cache; a script error fails the test."""
     faults: list[str] = []
     context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(1000 * WATCHDOG)
     context.on("weberror", lambda error: faults.append(str(error.error)))
     yield context
     context.close()
