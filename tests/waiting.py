@@ -1,9 +1,11 @@
 """Waiting for events: no test says how long something takes, and one watchdog ends what hangs.
 
 The watchdog is pytest's (`faulthandler_timeout`): it ends the run with the stacks of all threads. A
-single wait fails after half of that time, so that the test cleans up.
+single wait fails after half of that time, so that the test cleans up. Who repairs a test sets
+TOPKAPI_TEST_WATCHDOG=60 and waits half a minute.
 """
 
+import os
 import time
 import tomllib
 from collections.abc import Callable
@@ -12,7 +14,10 @@ from typing import TypeVar
 
 T = TypeVar("T")
 _SETTINGS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
-WATCHDOG: float = _SETTINGS["tool"]["pytest"]["faulthandler_timeout"] / 2
+_SECONDS = (
+    os.environ.get("TOPKAPI_TEST_WATCHDOG") or _SETTINGS["tool"]["pytest"]["faulthandler_timeout"]
+)
+WATCHDOG: float = float(_SECONDS) / 2
 
 
 def until(found: Callable[[], T | None], what: str = "an event") -> T:
