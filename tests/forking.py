@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-from tests.processes import kill_group
+from tests.processes import kill_group, own_variables
 from tests.waiting import be_patient, until
 
 COMMAND = (sys.executable, "-c", "from tests.forking import fork_on_request; fork_on_request()")
@@ -53,7 +53,7 @@ def _started() -> subprocess.Popen[str]:
     path = {"PYTHONPATH": f"{root / 'src'}{os.pathsep}{root}"}
     process = subprocess.Popen(
         COMMAND,
-        env=os.environ | path,
+        env=own_variables() | path,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,

@@ -1,6 +1,5 @@
 """The server as a process, for tests that kill it, measure it, or use a browser."""
 
-import os
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +12,7 @@ from urllib.request import urlopen
 
 from tests import processes
 from tests.forking import Forker
-from tests.processes import ServerProcess
+from tests.processes import ServerProcess, own_variables
 from tests.waiting import until
 
 FORKER = Forker()
@@ -109,7 +108,7 @@ def serving(
     port = port or free_port()
     log = folder / f"server-{port}.log"
     environment = {
-        **{name: value for name, value in os.environ.items() if not name.startswith("TOPKAPI_")},
+        **own_variables(),
         "TOPKAPI_DATABASE_URL": database_url,
         "TOPKAPI_SECRET_FILE": str(folder / "topkapi.secret"),
         "TOPKAPI_UPLOAD_DIR": str(folder / "uploads"),

@@ -40,6 +40,11 @@ class ServerProcess(Protocol):
     def terminate(self) -> None: ...
 
 
+def own_variables() -> dict[str, str]:
+    """Return the environment without the settings of the person who runs the tests."""
+    return {name: value for name, value in os.environ.items() if not name.startswith("TOPKAPI_")}
+
+
 def toggle_reaping(group: int) -> None:
     """Have a process group killed when the tests end; called again, do not."""
     if not _reapers:

@@ -114,7 +114,8 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
     looks_right(page, snapshot, "crowd-finished")
 
     page.goto(f"{link}?PROLIFIC_PID=5f1e&SESSION_ID=s1&STUDY_ID=x")
-    page.get_by_role("button", name="I agree, begin").click()
+    page.get_by_text("I have begun this study").click()
+    page.get_by_role("button", name="I agree, continue").click()
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
     expect(page.get_by_label("Completion code")).to_have_value("TULIP-77")
     looks_right(page, snapshot, "crowd-queue")

@@ -81,7 +81,7 @@ def test_lists_are_compared_by_keyboard_to_the_end(
     for name in [*NAMES, "Undo", "Redo", "Pause", "Note", "Help"]:
         expect(page.get_by_role("button", name=name, exact=True)).to_have_count(1)
     shown = page.locator("[aria-keyshortcuts]").evaluate_all(
-        "all => all.map(x => x.getAttribute('aria-keyshortcuts'))"
+        "all => all.map(x => x.closest('dialog')?.id + x.getAttribute('aria-keyshortcuts'))"
     )
     assert len(shown) == len(set(shown)), "no key stands for two controls"
     expect(page.locator("#left-list li")).to_have_count(5)

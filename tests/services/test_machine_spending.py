@@ -48,7 +48,7 @@ def test_a_cap_holds_over_all_runs_and_a_higher_one_continues(sessions: Sessions
             assert job.state is JobState.FAILED
         told = money(billed(endpoint))
         assert f"The machine has cost {told} in this study, over all runs, and the" in job.message
-        assert "the cap is 2.00. Raise it (--most-cost) to at least 2." in job.message
+        assert "the cap is 2.00. Raise it to at least 2." in job.message
         assert 0.5 < billed(endpoint) <= 2
         result = result_of(run(sessions, slug, endpoint, **terms, most_cost=100.0))
     assert max(endpoint.paid.values()) == 1
@@ -87,7 +87,7 @@ def test_two_runs_at_once_share_the_cap(sessions: Sessions) -> None:
             list(pool.map(lambda each: each[0].run_taken(each[1]), workers))
     with sessions.read() as session:
         messages = session.scalars(select(Job.message)).all()
-    assert all("Raise it (--most-cost)" in message for message in messages), messages
+    assert all("Raise it" in message for message in messages), messages
     assert 3 < billed(endpoint) <= 5
     assert spent_in(sessions).requests == endpoint.requests
     assert max(endpoint.paid.values()) == 1
@@ -140,11 +140,11 @@ def test_replies_without_usage_cost_the_upper_bound_and_the_run_says_so(
     none = Fault(body=json.dumps(body))
     with serving_chat(ChatEndpoint(faults=lambda n: none if n > 1 else None)) as endpoint:
         terms = {**PRICES, "tools": ["grades"], "most_tokens": 100, "most_cost": 3, "name": name}
-        job = run(sessions, slug, endpoint, **terms)
+        job = run(sessions, slug, endpoint, **terms, concurrency=1)
     spent = spent_in(sessions, name)
     assert (spent.requests, spent.unreported) == (endpoint.requests, endpoint.requests - 1)
     assert spent.tokens_out == 100 * spent.unreported + 5
-    assert f"({spent.unreported:,} requests without reported usage at their upper" in job.message
+    assert f"without reported usage, at their upper bound: {spent.unreported:,})" in job.message
 
 
 def test_hidden_reasoning_is_counted(sessions: Sessions) -> None:
@@ -203,5 +203,5 @@ def test_an_estimate_learns_from_the_calls_of_the_machine(sessions: Sessions) ->
         assert pairs.tokens_out == 900 * pairs.requests, "replies are as long with another tool"
     with pytest.raises(CapReached, match=r"has cost 1\d\.\d+ in this study, .* Raise it"):
         judging.refuse_over_cap(found, Terms.read({**told, "most_cost": 12.0}))
-    with pytest.raises(CapReached, match=r"has made \d+ requests .* \(--most-requests\) to at"):
+    with pytest.raises(CapReached, match=r"has made \d+ requests .* Raise it to at"):
         judging.refuse_over_cap(found, Terms.read({**told, "most_requests": 12}))

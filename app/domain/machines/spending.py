@@ -60,16 +60,16 @@ class Cap:
             raise CapReached(
                 f"The machine has made {spent.requests:,} requests in this study, over all runs, "
                 f"and {what} {more.requests:,} more; the cap is {self.requests:,}. Raise it "
-                f"(--most-requests) to at least {total:,} to continue."
+                f"to at least {total:,} to continue."
             )
         before, added = self.prices.cost(spent), self.prices.cost(more)
         if self.cost is None or before is None or added is None or before + added <= self.cost:
             return
-        unreported = f"{spent.unreported:,} requests without reported usage at their upper bound"
+        unreported = f"requests without reported usage, at their upper bound: {spent.unreported:,}"
         raise CapReached(
             f"The machine has cost {money(before)} in this study, over all runs"
             f"{f' ({unreported})' if spent.unreported else ''}, and {what} {money(added)} more; "
-            f"the cap is {money(self.cost)}. Raise it (--most-cost) to at least "
+            f"the cap is {money(self.cost)}. Raise it to at least "
             f"{money(ceil(1e4 * (before + added)) / 1e4)} to continue."
         )
 
