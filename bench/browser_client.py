@@ -109,7 +109,7 @@ class ApiClient:
         return Question(
             state["position"],
             {name: page["id"] for name, page in asked.items()},
-            state["state"] == "finished",
+            state["state"] != "asking",
             state["can_undo"],
             state["can_redo"],
         )
@@ -186,5 +186,5 @@ class BrowserClient:
         fields = {name: html.unescape(value) for name, value in _FIELD.findall(found["fields"])}
         facts = dict(_FACT.findall(found["facts"]))
         position = int(fields.pop("position"))
-        finished = facts["state"] == "finished"
+        finished = facts["state"] != "asking"
         return Question(position, fields, finished, facts["undo"] == "1", facts["redo"] == "1")

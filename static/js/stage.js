@@ -29,7 +29,7 @@ export const shown = () => identity(form);
 const inputs = () => [...form.querySelectorAll("#entry input:not([name=position])")].map((input) => `${input.name}=${input.value}`);
 export const items = () => inputs().join("&");
 export const position = (fragment = form) => Number(fragment.querySelector("#entry [name=position]").value);
-export const isFinished = (fragment) => fragment.querySelector("#entry")?.dataset.state === "finished";
+export const isFinished = (fragment) => (fragment.querySelector("#entry")?.dataset.state ?? "asking") !== "asking";
 
 export function parse(text) {
   const template = document.createElement("template");
@@ -50,6 +50,9 @@ export function show(fragment) {
   markChanged(before);
   announce();
 }
+
+// Show the progress of the team; nothing else changes while the person reads.
+export const showProgress = (fragment) => part("progress").replaceWith(fragment.querySelector("#progress"));
 
 // Mark the panes whose page or list is another one than before. Two names in turn restart the animation.
 function markChanged(before) {

@@ -27,7 +27,7 @@ import { compareSoon } from "./same.js";
 import { checkPages } from "./text_view.js";
 
 const { form, boxes } = stage;
-const { work, next, timer, signIn, idleSeconds, questionMs } = form.dataset;
+const { work, next, timer, signIn, idleSeconds, questionMs, together } = form.dataset;
 const csrf = () => form.elements.csrf_token.value;
 const DEEPER_MS = 1500; // of reading, before questions further ahead are prefetched
 let offline = false;
@@ -39,7 +39,7 @@ const clock = new Clock({
   before: Number(form.querySelector("#entry").dataset.activeMs),
   question: Number(questionMs),
   idleMs: 1000 * Number(idleSeconds),
-  report: (kind) => reports.send(kind),
+  report: (kind) => { reports.send(kind); if (together) lookAtTeam(); },
   stopped: (reason) => pause.automatically(reason),
   nearIdle: (isNear) => (isNear ? notices.tell("idle") : notices.clear("idle")),
 });
@@ -60,6 +60,12 @@ const outbox = new Outbox({
     renew,
   },
 });
+
+// The others of a team answer while this person reads.
+async function lookAtTeam() {
+  const response = await fetch(`${work}/progress`, { headers: { "HX-Request": "true" } }).catch(() => null);
+  if (response?.ok && outbox.empty) stage.showProgress(stage.parse(await response.text()));
+}
 
 // The person signs in in another tab; this one goes on with the new session. Nobody else can: they cannot open this work.
 async function renew() {

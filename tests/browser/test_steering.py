@@ -99,13 +99,20 @@ def only_the_new_page_is_asked_about(site: Site, context: BrowserContext, work: 
     own = context.browser.new_context()
     own.add_cookies([site.cookie(work.user)])
     tab = own.new_page()
+    tab.goto(f"{site.server.url}/queue")
+    expect(tab.get_by_text("Pages were added to 1 query")).to_be_visible()
+    expect(tab.get_by_role("row").filter(has_text="Pages added")).to_contain_text("1 page added")
+    looks_right(tab)
     tab.goto(f"{site.server.url}/assignments/{work.id}")
+    expect(tab.locator("#notice")).to_contain_text("1 page was added.")
+    looks_right(tab)
     for _ in range(2):  # better than the second, and than the first
         ready(tab)
         titles, question = pair_of(tab), question_of(tab)
         assert "Page 38" in titles
         tab.keyboard.press("ArrowLeft" if titles[0] == "Page 38" else "ArrowRight")
         moved_on(tab, question)
+        expect(tab.get_by_text("was added.")).to_have_count(0)
     expect(tab.get_by_text("Finished and saved")).to_be_visible()
     expect(tab.locator("main")).to_contain_text("Page 38")
     own.close()
@@ -140,6 +147,7 @@ def test_a_study_grows_while_it_runs(
     expect(
         page.get_by_text("2 assignments of queries with new candidates continue")
     ).to_be_visible()
+    expect(page.get_by_text(f"This reopens finished work of {work.user.email}")).to_be_visible()
     looks_right(page)
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_text("The study was imported.")).to_be_visible()

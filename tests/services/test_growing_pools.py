@@ -12,7 +12,7 @@ from tests.services.test_teams import Member
 from tests.studies import append, small_study
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, CrowdWorker, Document, Study
+from topkapi.app.db.models import Assignment, CrowdWorker, Document, Study, User
 from topkapi.app.domain.crowds import Platform
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.answers import Answer
@@ -25,9 +25,12 @@ from topkapi.app.services.importing import (
     StudyRefused,
     import_and_commit,
     open_source,
+    preview_study,
 )
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.queue import WorkState, queue_of_user
+from topkapi.app.services.progress.tables import Rates, payments
 
 pytestmark = pytest.mark.both
 
@@ -80,6 +83,43 @@ def finish(members: list[Worker]) -> list[frozenset[int]]:
         elif all(each.is_finished() for each in members):
             break
     return asked
+
+
+def test_what_was_finished_stays_payable_and_people_are_told_what_was_added(
+    sessions: Sessions, tmp_path: Path
+) -> None:
+    folder = tmp_path / "study"
+    [member] = judged(sessions, folder, "", 1)
+    paid = _paid(sessions)
+    append(folder / "candidates.jsonl", MORE)
+    with open_source(folder) as source, sessions.read() as session:
+        planned = preview_study(session, source)
+    report = load(sessions, folder)
+    with sessions.read() as session:
+        person = session.get_one(User, member.user_id)
+        works = queue_of_user(session, person.id).works
+    assert planned.reopened == report.reopened == {person.email: 1}
+    assert f"  reopened finished work: {person.email} 1" in report.lines()
+    first = next(work for work in works if work.assignment_id == member.assignment_id)
+    assert (first.state, first.added, first.ms_left) == (WorkState.BEGUN, 2, None)
+    assert _paid(sessions) == paid == [1]
+    state = member.look()
+    better = max(state.state.shown)
+    answer = Answer.LEFT if state.state.shown[0] == better else Answer.RIGHT
+    left = member.submit(Submission(state.position, answer=answer_to(state, answer))).progress
+    with sessions.read() as session:
+        works = queue_of_user(session, person.id).works
+    first = next(work for work in works if work.assignment_id == member.assignment_id)
+    assert (first.added, first.expected_left) == (0, left.expected_left), "as on the page"
+    finish([member])
+    assert _paid(sessions) == [1]
+
+
+def _paid(sessions: Sessions) -> list[int]:
+    """Return the finished queries of each person on the payment list."""
+    with sessions.read() as session:
+        study = session.scalars(select(Study)).one()
+        return [line.finished_queries for line in payments(session, study, Rates())]
 
 
 @pytest.mark.thorough

@@ -65,6 +65,7 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /assignments/{assignment_id}/guidelines": PEOPLE,
     "GET /assignments/{assignment_id}/history": PEOPLE,
     "GET /assignments/{assignment_id}/next": PEOPLE,
+    "GET /assignments/{assignment_id}/progress": PEOPLE,
     "POST /assignments/{assignment_id}/judgments": PEOPLE,
     "POST /assignments/{assignment_id}/terms": PEOPLE,
     "POST /assignments/{assignment_id}/timer": PEOPLE,

@@ -17,6 +17,10 @@ def _digest_of_plan(context: Any) -> str:
     return plan_digest(context.get_current_parameters()["plan"])
 
 
+def _member_of_team(context: Any) -> bool | None:
+    return False if context.get_current_parameters()["plan"].get("together") else None
+
+
 class Assignment(Base):
     """A query assigned to an assessor; it is withdrawn, never deleted.
 
@@ -26,7 +30,10 @@ class Assignment(Base):
     ``pending_question`` (column ``offered``): the next question, if the sorter drew it at random.
     ``plan`` changes only if candidates are added to the query, which replays every log as before;
     ``plan_digest`` identifies the plan of a session cached in memory. Void work was finished and
-    does not count; it is withdrawn as well.
+    does not count; it is withdrawn as well. ``completed_at`` is when work was finished that others
+    have reopened; ``added_pages`` counts the candidates added since the last entry.
+    ``team_waits`` is None without a team; it says whether the member had no question when they
+    last looked, as the others had the last pairs.
     """
 
     __tablename__ = "assignments"
@@ -60,6 +67,9 @@ class Assignment(Base):
     known_answers: Mapped[int] = mapped_column(default=0)
     known_right: Mapped[int] = mapped_column(default=0)
     pending_question: Mapped[Json | None] = mapped_column("offered")
+    completed_at: Mapped[datetime | None]
+    added_pages: Mapped[int] = mapped_column(default=0)
+    team_waits: Mapped[bool | None] = mapped_column(default=_member_of_team)
     user: Mapped[User] = relationship(lazy="raise")
     query: Mapped[Query] = relationship(lazy="raise")
 

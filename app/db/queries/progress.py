@@ -68,6 +68,14 @@ def by_person(session: Session, study_id: int) -> list[tuple[int, Tool, Sums]]:
     return [(row[0], row[1], Sums(*row[2:])) for row in session.execute(statement)]
 
 
+def finished_once(session: Session, study_id: int) -> dict[int, int]:
+    """Return how many queries each person has finished, also those that others have reopened."""
+    finished = func.coalesce(Assignment.finished_at, Assignment.completed_at)
+    statement = _of_study(select(Assignment.user_id, func.count(finished)), study_id)
+    rows = session.execute(statement.group_by(Assignment.user_id))
+    return {row[0]: row[1] for row in rows}
+
+
 def by_query(
     session: Session, study_id: int, query_ids: Sequence[int] | None = None
 ) -> dict[int, Sums]:

@@ -80,8 +80,8 @@ class TeamSession(PairSession):
 
     @property
     def version(self) -> Any:
-        """What the state depends on: this log, and the answers of the team."""
-        return self.length, self._team_version
+        """What the state depends on: this log, the answers of the team, pairs open elsewhere."""
+        return self.length, self._team_version, self.team.leased
 
     @property
     def progress(self) -> Progress:

@@ -1,9 +1,9 @@
 """Importing a study: check all of it, compare it with the database, write all of it or nothing."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from secrets import token_hex
 from typing import Any, Literal
 
@@ -93,6 +93,7 @@ class ImportReport:
     gold: int
     left_out: int = 0
     continued: int = 0  # assignments whose queries get further candidates
+    reopened: dict[str, int] = field(default_factory=dict)  # finished ones of them, by assessor
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as a plain dictionary."""
@@ -118,6 +119,9 @@ class ImportReport:
         found += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.continued:
             found.append(f"  {counted(self.continued, 'assignment')} continued with new candidates")
+        if self.reopened:
+            whose = ", ".join(f"{who} {count}" for who, count in self.reopened.items())
+            found.append(f"  {'reopens' if self.dry_run else 'reopened'} finished work: {whose}")
         if self.unused_documents:
             found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
         for edit in self.edits:
@@ -128,7 +132,7 @@ class ImportReport:
         return found
 
 
-_COUNTED = frozenset(field.name for field in fields(ImportReport))
+_COUNTED = frozenset(each.name for each in fields(ImportReport))
 
 
 def import_study(
@@ -165,7 +169,8 @@ def preview_study(
 ) -> ImportReport:
     """Report what an import would read and write, with the same errors; write nothing."""
     checked = check_study(source, progress, options)
-    return _report(session, checked, compare(session, checked, policy), dry_run=True)
+    changes = compare(session, checked, policy)
+    return _report(session, checked, changes, _growing(session, changes), dry_run=True)
 
 
 def import_and_commit(
@@ -247,13 +252,14 @@ def _store_rows(
     unfinished: Study | None = None,
 ) -> ImportReport:
     """Write the study, or only the head of one whose rows are written."""
+    growing = _growing(session, changes)
     with _refused_together(checked):
         if unfinished is None:
             study = write_study(session, checked, changes, staging, actor_id=actor_id)
         else:
             study = unfinished
             write_head(session, study, checked, changes, actor_id)
-    report = _report(session, checked, changes, dry_run=False)
+    report = _report(session, checked, changes, growing, dry_run=False)
     audit.record(
         session,
         actor_id,
@@ -262,6 +268,7 @@ def _store_rows(
         queries=report.new_queries,
         documents=report.new_documents,
         candidates=report.new_candidates,
+        **({"reopened": sum(report.reopened.values())} if report.reopened else {}),
         **_decisions(report),
     )
     return report
@@ -309,9 +316,10 @@ def _asking_nothing(checked: Checked) -> Iterator[str]:
             )
 
 
-def _continued(session: Session, changes: Changes) -> int:
+def _growing(session: Session, changes: Changes) -> dict[str, tuple[int, int]]:
+    """Return by assessor how much work gets further candidates, and how much of it is finished."""
     study = changes.study
-    return stored.count_growing(session, study.id, changes.growing) if study else 0
+    return stored.count_growing(session, study.id, changes.growing) if study else {}
 
 
 def _decisions(report: ImportReport) -> dict[str, str]:
@@ -322,7 +330,14 @@ def _decisions(report: ImportReport) -> dict[str, str]:
     return {outcome: ", ".join(fields) for outcome, fields in found.items()}
 
 
-def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bool) -> ImportReport:
+def _report(
+    session: Session,
+    checked: Checked,
+    changes: Changes,
+    growing: Mapping[str, tuple[int, int]],
+    *,
+    dry_run: bool,
+) -> ImportReport:
     head, layout = checked.bundle.head, checked.bundle.layout
     offered = {document for _, document in checked[CANDIDATES]}
     offered.update(page for each in checked[PRACTICE].values() for page in each.question.pages)
@@ -346,7 +361,8 @@ def _report(session: Session, checked: Checked, changes: Changes, *, dry_run: bo
         notes=tuple(_notes(checked)),
         **counts,
         left_out=checked.bundle.part.left_out if checked.bundle.part else 0,
-        continued=_continued(session, changes),
+        continued=sum(work for work, _ in growing.values()),
+        reopened={who: finished for who, (_, finished) in growing.items() if finished},
     )
 
 

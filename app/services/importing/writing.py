@@ -148,11 +148,13 @@ def continue_work(session: Session, study: Study, query_ids: Collection[int]) ->
             done = row.plan_digest not in teams
             grown = before.grown(added, scores.get(row.query_id, {}), done)
             plan, more = grown.as_json(), grown.most_questions - before.most_questions
+        row.added_pages += len(added) if row.last_entry_at else 0
         _continue(row, plan, more)
 
 
 def _continue(row: Assignment, plan: Mapping[str, Any], more: int) -> None:
     row.plan, row.plan_digest = dict(plan), plan_digest(plan)
+    row.completed_at = row.completed_at or row.finished_at
     if row.finished_at is not None:
         row.finished_at, row.expected_left = None, more
         prior = (row.pending_question or {}).get("prior")

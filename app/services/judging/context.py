@@ -21,7 +21,8 @@ class JudgingContext:
 
     ``number`` is one more than the finished ones among ``of`` assignments; ``question_ms`` is the
     time already spent on the open question; ``keys`` maps actions to the person's keys;
-    ``answers`` is how many questions with this tool the person has answered in the study.
+    ``answers`` is how many questions with this tool the person has answered in the study;
+    ``added`` is how many pages the query got since the last of them.
     """
 
     guidelines: str
@@ -31,6 +32,7 @@ class JudgingContext:
     question_ms: int
     keys: Mapping[str, str]
     answers: int = 0
+    added: int = 0
 
 
 def judging_context(
@@ -48,4 +50,5 @@ def judging_context(
         question_ms=timing.time_on_question(session, assignment),
         keys=keys_of(session.get_one(User, user_id).keys),
         answers=sum(row.answered for row in mine if row.tool is assignment_state.tool),
+        added=sum(row.added_pages for row in mine if row.id == assignment.id),
     )

@@ -94,6 +94,7 @@ def offer(
             assignment.id,
             pending_question=joined.pending_question,
             expected_left=joined.share_left,
+            team_waits=joined.waits,
             finished_at=None if is_open else now(),
         )
     publish(session, assignment, team, joined, now())
@@ -277,6 +278,7 @@ def _append(
         raise _stale()
     if isinstance(live.session, TeamSession) and live.team is not None:
         publish(session, assignment, live.team, live.session, at)
+        teams.wake(session, assignment)
     return assignment.active_ms + time.active_ms
 
 
@@ -307,6 +309,8 @@ def _summary(
         "known_answers": known[0],
         "known_right": known[1],
         "finished_at": None if live.session.state.shown or live.session.waits else at,
+        "team_waits": live.session.waits if live.team is not None else None,
+        "added_pages": 0,
     }
 
 

@@ -12,16 +12,32 @@ from topkapi.app.domain.workload import TimeLeft, Work, time_left
 
 
 class WorkState(StrEnum):
-    """How far an assignment is."""
+    """How far an assignment is, in the order of the queue: what is to be done comes first."""
 
     BEGUN = "begun"
-    WAITING = "waiting"
+    WAITING = "waiting"  # not begun
+    WAITS_FOR_TEAM = "waits_for_team"
     FINISHED = "finished"
+
+    @classmethod
+    def of(
+        cls, finished_at: datetime | None, last_entry_at: datetime | None, *, waits: bool
+    ) -> "WorkState":
+        """Return the state of an assignment; ``waits``: the others of its team have the rest."""
+        if finished_at is not None:
+            return cls.FINISHED
+        if waits:
+            return cls.WAITS_FOR_TEAM
+        return cls.BEGUN if last_entry_at is not None else cls.WAITING
 
 
 @dataclass(frozen=True, slots=True)
 class QueueItem:
-    """One assignment as the queue shows it."""
+    """One assignment as the queue shows it.
+
+    ``team``: others judge the query, too, for one list. ``added`` pages have come since the last
+    answer; until the next one the number of questions left is unknown.
+    """
 
     assignment_id: int
     study: str
@@ -33,6 +49,8 @@ class QueueItem:
     expected_left: int | None
     active_ms: int
     last_entry_at: datetime | None
+    team: bool
+    added: int
 
     @property
     def share(self) -> float | None:
@@ -46,22 +64,36 @@ class QueueItem:
     @property
     def ms_left(self) -> int | None:
         """Estimated time left at the current pace; None before five answers."""
-        if self.expected_left is None or self.answered < 5 or self.active_ms == 0:
+        if self.expected_left is None or self.added or self.answered < 5 or self.active_ms == 0:
             return None
         return round(self.active_ms / self.answered * self.expected_left)
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """All assignments of a person: begun (latest first), then waiting, then finished."""
+    """All assignments of a person, in the order of their states; begun ones latest first."""
 
     works: tuple[QueueItem, ...]
 
     @property
     def now(self) -> QueueItem | None:
         """The assignment to continue with: the latest begun one, or the first waiting one."""
-        open_works = (work for work in self.works if work.state is not WorkState.FINISHED)
-        return next(open_works, None)
+        return self.next_after(None)
+
+    def next_after(self, assignment_id: int | None) -> QueueItem | None:
+        """Return the assignment to continue with after this one."""
+        todo = (work for work in self.works if work.state in (WorkState.BEGUN, WorkState.WAITING))
+        return next((work for work in todo if work.assignment_id != assignment_id), None)
+
+    @property
+    def waiting_for_team(self) -> int:
+        """Number of assignments whose last questions teammates have."""
+        return sum(work.state is WorkState.WAITS_FOR_TEAM for work in self.works)
+
+    @property
+    def grown(self) -> int:
+        """Number of assignments that got further pages since the last answer."""
+        return sum(work.added > 0 for work in self.works)
 
     @property
     def time_left(self) -> TimeLeft:
@@ -70,7 +102,7 @@ class Queue:
             [
                 Work(
                     tool=work.tool,
-                    finished=work.state is WorkState.FINISHED,
+                    finished=work.state in (WorkState.FINISHED, WorkState.WAITS_FOR_TEAM),
                     answered=work.answered,
                     expected_left=work.expected_left,
                     active_ms=work.active_ms,
@@ -102,7 +134,7 @@ def done_today(session: Session, user_id: int, *, zone_minutes: int, at: datetim
     return DoneToday(*queries.work_since(session, user_id, since))
 
 
-_ORDER = {WorkState.BEGUN: 0, WorkState.WAITING: 1, WorkState.FINISHED: 2}
+_ORDER = {state: place for place, state in enumerate(WorkState)}
 
 
 def queue_of_user(session: Session, user_id: int) -> Queue:
@@ -127,20 +159,21 @@ def _item(
     active_ms: int,
     last_entry_at: datetime | None,
     finished_at: datetime | None,
+    added: int,
+    team_waits: bool | None,
+    waits: bool,
 ) -> QueueItem:
-    if finished_at is not None:
-        state = WorkState.FINISHED
-    else:
-        state = WorkState.BEGUN if last_entry_at is not None else WorkState.WAITING
     return QueueItem(
         assignment_id=number,
         study=study,
         query=query,
         description=description,
         tool=tool,
-        state=state,
+        state=WorkState.of(finished_at, last_entry_at, waits=waits),
         answered=answered,
         expected_left=expected_left,
         active_ms=active_ms,
         last_entry_at=last_entry_at,
+        team=team_waits is not None,
+        added=added,
     )

@@ -76,7 +76,7 @@ def summary_of(
         - sum(row.entry is EntryKind.REDO for row in log),
         active_ms=assignment_state.active_ms,
         pauses=count_pauses(session, assignment_state.assignment_id),
-        next=queue_of_user(session, user_id).now,
+        next=queue_of_user(session, user_id).next_after(assignment_state.assignment_id),
         keys=keys_of(session.get_one(User, user_id).keys),
         completion=completion_of(session, user_id),
     )

@@ -86,23 +86,13 @@ def publish(
                 expected_left=0,
             )
         elif member.finished_at is not None and not current.stored:
-            _reopen(session, member.id, member.pending_question)
+            queries.reopen(session, member.id, reopened_step(member.pending_question or {}))
     if end is not None:
         queries.release(session, [member.id for member in team.members])
     elif pair is not None:
         queries.lease(session, assignment.id, assignment.query_id, pair, LEASE)
     else:
         queries.release(session, [assignment.id])
-
-
-def _reopen(session: Session, assignment_id: int, stored: Mapping[str, object] | None) -> None:
-    queries.store_for_member(
-        session,
-        assignment_id,
-        pending_question=reopened_step(stored or {}),
-        finished_at=None,
-        expected_left=None,
-    )
 
 
 def lock_teams(session: Session, assignment_ids: Collection[int]) -> set[int]:
@@ -115,7 +105,7 @@ def lock_teams(session: Session, assignment_ids: Collection[int]) -> set[int]:
 def reopen_teams(session: Session, query_ids: set[int]) -> None:
     """Reopen the teams of queries whose members have changed: other answers count now."""
     for row in queries.finished_teams(session, query_ids) if query_ids else ():
-        _reopen(session, row.id, row.pending_question)
+        queries.reopen(session, row.id, reopened_step(row.pending_question or {}))
 
 
 def note_presence(

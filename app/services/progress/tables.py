@@ -16,7 +16,7 @@ from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.db.queries.assignments.manual_assignment import state_of, work_page
 from topkapi.app.db.queries.audit import events_page
 from topkapi.app.db.queries.crowds import workers_of_study
-from topkapi.app.db.queries.progress import Ordered
+from topkapi.app.db.queries.progress import Ordered, finished_once
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.assignments.gaps import plan_filling
 from topkapi.app.services.progress import study_progress
@@ -68,7 +68,11 @@ class Payment:
 
 
 def payments(session: Session, study: Study, rates: Rates) -> Iterator[Payment]:
-    """Yield everyone with work in the study, by name; withdrawn and void work does not count."""
+    """Yield everyone with work in the study, by name; withdrawn and void work does not count.
+
+    A query that was finished stays so when pages are added to it.
+    """
+    finished = finished_once(session, study.id)
     seen = study_progress.overview(session, study)
     workers = workers_of_study(session, study.id)
     found, _ = study_progress.people(session, Ordered("name", False, "", _ALL, 0), seen)
@@ -84,8 +88,8 @@ def payments(session: Session, study: Study, rates: Rates) -> Iterator[Payment]:
                 _HOUR_DIGITS, ROUND_HALF_UP
             ),
             judgments=sums.answered,
-            finished_queries=sums.finished,
-            amount=rates.amount(sums.active_ms, sums.finished),
+            finished_queries=finished[person.id],
+            amount=rates.amount(sums.active_ms, finished[person.id]),
         )
 
 

@@ -16,6 +16,7 @@ from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
+from topkapi.app.services.judging.queue import WorkState
 from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.judging.timing import first_serving
 from topkapi.app.services.late_writes import LateWrite, LateWrites
@@ -57,12 +58,12 @@ def get_assignments(
     offset: Number = 0,
 ) -> list[AssignmentSummary]:
     """List my assignments in the order of their creation; `X-Total-Count` is their total number."""
-    rows = sorted(queue_queries.assignments_of_user(session, user.id), key=lambda row: row.id)
+    rows = sorted(queue_queries.assignments_of_user(session, user.id), key=lambda row: row[0].id)
     response.headers["X-Total-Count"] = str(len(rows))
     return [
         AssignmentSummary(
             id=row.id,
-            state="finished" if row.finished_at else "begun" if row.last_entry_at else "waiting",
+            state=WorkState.of(row.finished_at, row.last_entry_at, waits=waits),
             tool=row.tool,
             study=StudyName.of(row.query.study),
             query=QueryRecord(
@@ -77,7 +78,7 @@ def get_assignments(
             expected_left=row.expected_left,
             active_ms=row.active_ms,
         )
-        for row in rows[offset : offset + limit]
+        for row, waits in rows[offset : offset + limit]
     ]
 
 

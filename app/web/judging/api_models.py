@@ -1,6 +1,6 @@
 """Request and response bodies of the judging API; clients rely on the names of the fields."""
 
-from typing import Annotated, Generic, TypeVar
+from typing import Annotated, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, Field
 
@@ -9,6 +9,7 @@ from topkapi.app.domain.lists.session import ListComparison
 from topkapi.app.domain.pairs.confidence import Expected
 from topkapi.app.services.heads import StudyName
 from topkapi.app.services.importing.records.types import QueryRecord
+from topkapi.app.services.judging.queue import WorkState
 from topkapi.app.web.common.received import Body
 
 Name = Annotated[str, Field(max_length=300)]
@@ -118,10 +119,14 @@ class ProblemOut(BaseModel):
 
 
 class AssignmentOut(BaseModel):
-    """State of an assignment: the open question, or the result."""
+    """State of an assignment: the open question, or the result.
+
+    A member of a team ``waits_for_team`` while the others have the last questions: there is
+    neither. Ask again later.
+    """
 
     id: int
-    state: Annotated[str, Field(pattern="^(asking|finished)$")]
+    state: Literal["asking", "waits_for_team", "finished"]
     tool: Tool
     study: StudyName
     query: QueryRecord
@@ -140,7 +145,7 @@ class AssignmentSummary(BaseModel):
     """One of my assignments, without its question."""
 
     id: int
-    state: Annotated[str, Field(pattern="^(waiting|begun|finished)$")]
+    state: WorkState
     tool: Tool
     study: StudyName
     query: QueryRecord

@@ -1,6 +1,7 @@
 """Conversion of the state of an assignment to the response bodies of the judging API."""
 
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from sqlalchemy.orm import Session
 from starlette.requests import Request
@@ -61,7 +62,7 @@ def assignment_out(
     query, progress = assignment_state.query, assignment_state.progress
     return AssignmentOut(
         id=assignment_state.assignment_id,
-        state="finished" if assignment_state.finished else "asking",
+        state=_state(assignment_state),
         tool=assignment_state.tool,
         study=StudyName(slug=query.study_slug, name=query.study_name),
         query=QueryRecord(
@@ -85,6 +86,12 @@ def assignment_out(
         can_redo=assignment_state.can_redo,
         active_ms=assignment_state.active_ms,
     )
+
+
+def _state(assignment_state: AssignmentState) -> Literal["asking", "waits_for_team", "finished"]:
+    if assignment_state.waits:
+        return "waits_for_team"
+    return "finished" if assignment_state.finished else "asking"
 
 
 def answers_of(assignment_state: AssignmentState) -> list[str]:
@@ -140,7 +147,7 @@ def _list_result(assignment_state: AssignmentState, compared: ListsCompared) -> 
 
 
 def _result(assignment_state: AssignmentState) -> PairResult | GradeResult | ListResult | None:
-    if not assignment_state.finished:
+    if not assignment_state.finished or assignment_state.waits:
         return None
     names = {number: head.name for number, head in assignment_state.documents.items()}
     if isinstance(assignment_state.state, Finished):

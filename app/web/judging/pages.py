@@ -39,7 +39,7 @@ from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 from topkapi.app.web.judging.api_views import assignment_state
 from topkapi.app.web.judging.finished_view import compared_view, finished_view
-from topkapi.app.web.judging.question_view import QuestionView, question_view
+from topkapi.app.web.judging.question_view import QuestionView, progress_view, question_view
 from topkapi.app.web.judging.views import (
     EntryForm,
     EntryRefusal,
@@ -143,6 +143,18 @@ def get_next(
         return Response(status_code=204)
     view = NextView(_possible_questions(request, session, found))
     return render(request, "judging/_next.html", view)
+
+
+@router.get("/progress")
+def get_team_progress(
+    request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
+) -> Response:
+    """Return the progress bar, for a member of a team who reads while others answer."""
+    state = labeling.assignment_state(
+        session, request.app.state.live, assignment_id=assignment_id, user_id=user.id
+    )
+    view = progress_view(state.progress, state.tool, together=True)
+    return render(request, "judging/_team_progress.html", view)
 
 
 @router.post("/timer")

@@ -155,6 +155,8 @@ class QuestionView:
     can_undo: bool
     can_redo: bool
     active_ms: int
+    together: bool = False
+    waits: bool = False
 
     @property
     def finished(self) -> bool:
@@ -174,19 +176,18 @@ def question_view(
         panes = tuple(list_panes(assignment_state, links, assignment_state.terms, reading, texts))
     else:
         panes = tuple(_panes(assignment_state, links, reading))
+    together = bool(assignment_state.plan.get("together"))
     return QuestionView(
         assignment_id=assignment_state.assignment_id,
         tool=assignment_state.tool,
         position=assignment_state.position,
         panes=panes,
-        progress=progress_view(
-            assignment_state.progress,
-            assignment_state.tool,
-            together=bool(assignment_state.plan.get("together")),
-        ),
+        progress=progress_view(assignment_state.progress, assignment_state.tool, together=together),
         can_undo=assignment_state.can_undo,
         can_redo=assignment_state.can_redo,
         active_ms=assignment_state.active_ms,
+        together=together,
+        waits=assignment_state.waits,
     )
 
 

@@ -173,6 +173,7 @@ _EMPTY_ENTRY = {
 _SUMMARY = (
     *("pending_question", "answered", "expected_left", "active_ms", "last_entry_at"),
     *("checks", "checks_agreed", "known_answers", "known_right", "finished_at"),
+    *("team_waits", "added_pages"),
 )
 _APPEND = {
     dialect: insert(_JUDGMENTS)

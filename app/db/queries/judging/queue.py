@@ -4,19 +4,30 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, case, func, select
+from sqlalchemy import ColumnElement, Row, and_, case, func, select
 from sqlalchemy.orm import Session, contains_eager, defer
 
-from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study
+from topkapi.app.db.base import clock
+from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Query, Study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
+
+
+def waits(session: Session) -> ColumnElement[bool]:
+    """Return the condition that a member of a team has nothing to do while others read."""
+    others = select(PairLease.assignment_id).where(
+        PairLease.query_id == Assignment.query_id,
+        PairLease.assignment_id != Assignment.id,
+        PairLease.expires_at > clock(session),
+    )
+    return and_(Assignment.team_waits.is_(True), others.exists())
 
 
 def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...]]]:
     """Return the person's work in active studies, in assignment order, as plain columns.
 
     Id, study, query, description, tool, answers, expected questions left, active time, last entry,
-    finish.
+    finish, pages added, whether the member of a team had to wait, and whether they still have to.
     """
     statement = (
         select(
@@ -30,6 +41,9 @@ def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...
             Assignment.active_ms,
             Assignment.last_entry_at,
             Assignment.finished_at,
+            Assignment.added_pages,
+            Assignment.team_waits,
+            waits(session),
         )
         .join(Assignment.query)
         .join(Query.study)
@@ -70,10 +84,11 @@ def work_since(session: Session, user_id: int, since: datetime) -> tuple[int, in
 
 def work_in_study(
     session: Session, user_id: int, study_id: int
-) -> Sequence[Row[int, datetime | None, Tool, int]]:
-    """Return id, finish, tool and number of answers of the person's assignments in one study."""
+) -> Sequence[Row[int, datetime | None, Tool, int, int]]:
+    """Return id, finish, tool, answers and added pages of the person's work in one study."""
+    summary = Assignment.finished_at, Assignment.tool, Assignment.answered, Assignment.added_pages
     statement = (
-        select(Assignment.id, Assignment.finished_at, Assignment.tool, Assignment.answered)
+        select(Assignment.id, *summary)
         .join(Assignment.query)
         .where(
             Assignment.user_id == user_id,
@@ -85,10 +100,13 @@ def work_in_study(
     return session.execute(statement).all()
 
 
-def assignments_of_user(session: Session, user_id: int) -> Sequence[Assignment]:
-    """Return the person's assignments in active studies, with query and study loaded."""
+def assignments_of_user(session: Session, user_id: int) -> Sequence[Row[Assignment, bool]]:
+    """Return the person's assignments in active studies, with query and study loaded.
+
+    With each, whether others of its team have the last questions.
+    """
     statement = (
-        select(Assignment)
+        select(Assignment, waits(session))
         .join(Assignment.query)
         .join(Query.study)
         .options(
@@ -102,4 +120,4 @@ def assignments_of_user(session: Session, user_id: int) -> Sequence[Assignment]:
         )
         .order_by(Study.id, Assignment.round, Query.position, Assignment.id)
     )
-    return session.scalars(statement).all()
+    return session.execute(statement).all()

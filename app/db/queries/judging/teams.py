@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
 
-from sqlalchemy import ColumnElement, case, delete, or_, select, update
+from sqlalchemy import ColumnElement, case, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, clock
@@ -42,7 +42,7 @@ def queries_of_teams(session: Session, assignment_ids: Collection[int]) -> set[i
     statement = select(Assignment.query_id).where(
         Assignment.id.in_(assignment_ids),
         Assignment.tool == Tool.PAIRS,
-        Assignment.plan["together"].as_boolean(),
+        Assignment.team_waits.is_not(None),
     )
     return set(session.scalars(statement))
 
@@ -92,12 +92,35 @@ def store_for_member(session: Session, assignment_id: int, **values: Any) -> Non
     session.execute(update(Assignment).where(Assignment.id == assignment_id).values(**values))
 
 
+def reopen(session: Session, assignment_id: int, pending_question: Json | None) -> None:
+    """Reopen the finished work of a member; that it was finished is kept."""
+    store_for_member(
+        session,
+        assignment_id,
+        pending_question=pending_question,
+        completed_at=func.coalesce(Assignment.completed_at, Assignment.finished_at),
+        finished_at=None,
+        expected_left=None,
+    )
+
+
+def wake(session: Session, assignment: AssignmentHead) -> None:
+    """Note that the others of a team have something new to look at."""
+    statement = update(Assignment).where(
+        Assignment.query_id == assignment.query_id,
+        Assignment.plan_digest == assignment.plan_digest,
+        Assignment.id != assignment.id,
+        Assignment.team_waits.is_(True),
+    )
+    session.execute(statement.values(team_waits=False))
+
+
 def finished_teams(session: Session, query_ids: Collection[int]) -> Sequence[Assignment]:
     """Return the finished assignments of teams on these queries that are not withdrawn."""
     statement = select(Assignment).where(
         Assignment.query_id.in_(query_ids),
         Assignment.tool == Tool.PAIRS,
-        Assignment.plan["together"].as_boolean(),
+        Assignment.team_waits.is_not(None),
         Assignment.finished_at.is_not(None),
         Assignment.withdrawn_at.is_(None),
     )
@@ -112,7 +135,7 @@ def answers_in_teams(session: Session, study_id: int) -> list[tuple[int, int, Js
         .where(
             Query.study_id == study_id,
             Assignment.tool == Tool.PAIRS,
-            Assignment.plan["together"].as_boolean(),
+            Assignment.team_waits.is_not(None),
             Assignment.answered > 0,
             Assignment.withdrawn_at.is_(None),
         )

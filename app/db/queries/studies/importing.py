@@ -17,6 +17,7 @@ from topkapi.app.db.models import (
     Query,
     Ranking,
     StudyFile,
+    User,
 )
 from topkapi.app.domain.enums import Tool
 
@@ -124,16 +125,21 @@ def crowd_queries(session: Session, study_id: int) -> frozenset[str]:
     return frozenset(session.scalars(statement))
 
 
-def count_growing(session: Session, study_id: int, names: Collection[str]) -> int:
-    """Return how many assignments of these queries judge all their pages."""
+def count_growing(
+    session: Session, study_id: int, names: Collection[str]
+) -> dict[str, tuple[int, int]]:
+    """Return by e-mail how much work on these queries judges all their pages, and is finished."""
     statement = (
-        select(func.count(Assignment.id))
+        select(User.email, func.count(Assignment.id), func.count(Assignment.finished_at))
+        .join(Assignment, Assignment.user_id == User.id)
         .join(Query, Query.id == Assignment.query_id)
         .where(Query.study_id == study_id, Query.external_id.in_(names))
         .where(Assignment.tool != Tool.LISTS, Assignment.round >= 0)
         .where(Assignment.withdrawn_at.is_(None))
+        .group_by(User.email)
+        .order_by(User.email)
     )
-    return session.scalar(statement) or 0
+    return {email: (work, finished) for email, work, finished in session.execute(statement)}
 
 
 def begun_queries(session: Session, study_id: int) -> frozenset[str]:
