@@ -18,12 +18,12 @@ from playwright.sync_api import Browser, expect, sync_playwright
 from sqlalchemy import Engine
 from sqlalchemy.orm import Session
 
-from tests.browser.chromium import ARGUMENTS, chromium_path
+from tests.browser.chromium import ARGUMENTS, LONGEST, MISSING, required_chromium
 from tests.clients import open_client
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
 from tests.live import FORKER, LiveServer, serving
 from tests.sizes import KINDS, POSTGRESQL, QUICK, SQLITE, is_thorough
-from tests.waiting import WATCHDOG, be_patient
+from tests.waiting import be_patient
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 
@@ -63,6 +63,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if is_thorough(item.path) or "postgresql_template" in getattr(item, "fixturenames", ()):
             item.add_marker("thorough")
     items.sort(key=lambda item: item.get_closest_marker("server") is None)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say in one line if browser tests were skipped because there is no browser."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    if count := sum(MISSING in str(report.longrepr) for report in skipped):
+        terminalreporter.write_line(f"{count} browser tests were skipped: {MISSING}.")
 
 
 def pytest_collection_finish() -> None:
@@ -221,9 +228,10 @@ def client(app: FastAPI) -> Iterator[httpx.Client]:
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
     """Launch a headless Chromium."""
-    expect.set_options(timeout=1000 * WATCHDOG)
+    path = required_chromium()
+    expect.set_options(timeout=LONGEST)
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium_path(), args=ARGUMENTS)
+        browser = playwright.chromium.launch(executable_path=path, args=ARGUMENTS, timeout=LONGEST)
         yield browser
         browser.close()
 

@@ -1,7 +1,6 @@
 """Assignments for browser tests: a person, a query, its pages, and a session cookie."""
 
 import itertools
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -12,6 +11,7 @@ from sqlalchemy import select
 
 from tests.factories import PASSWORD, make_content, make_user
 from tests.live import LiveServer
+from tests.waiting import until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import (
     Assignment,
@@ -29,7 +29,7 @@ from topkapi.app.secret import load_secret
 from topkapi.app.web.common.cookies import SESSION_COOKIE, Cookies
 
 _NUMBERS = itertools.count(1)
-_STEP = 4  # seconds; after ten without a tick the page takes it that the computer slept
+_IS_SAVED = "() => Object.keys(localStorage).every(key => !key.startsWith('topkapi-outbox'))"
 LONG_TEXT = "\n\n".join(f"Paragraph {number}. Water, cut, wrap, wait." for number in range(60))
 
 
@@ -110,19 +110,20 @@ class AssignedWork:
             rows = session.scalars(statement.order_by(TimerEvent.id)).all()
             return [(row.kind.value, row.reason, row.active_ms) for row in rows]
 
-    def events_until(self, kind: str) -> list[tuple[str, str | None, int]]:
-        """Wait for an event of ``kind`` and return all events; browsers report asynchronously."""
-        deadline = time.monotonic() + 15
-        while kind not in [each[0] for each in self.events()] and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return self.events()
-
     def events_so_far(self, count: int) -> list[tuple[str, str | None, int]]:
         """Wait for ``count`` events and return them; browsers report asynchronously."""
-        deadline = time.monotonic() + 15
-        while len(self.events()) < count and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return self.events()
+        return until(lambda: events if len(events := self.events()) >= count else [], "events")
+
+    def age(self, ms: int) -> None:
+        """Put everything back in time: the server accepts at most the time that has passed."""
+        passed = timedelta(milliseconds=ms)
+        own = Assignment.id == self.assignment.id
+        with self.site.sessions.write.begin() as session:
+            row = session.scalars(select(Assignment).where(own)).one()
+            row.created_at -= passed
+            row.last_entry_at = row.last_entry_at and row.last_entry_at - passed
+            for event in session.scalars(select(TimerEvent).filter_by(assignment_id=row.id)):
+                event.created_at -= passed
 
     def change(self, act: Callable[[Assignment], None]) -> None:
         """Change the assignment behind the browser's back."""
@@ -218,39 +219,6 @@ def ready(page: Page) -> None:
     )
 
 
-# An independent observer, for `add_init_script`. It notes as [what, ms] in `window.seen` when the
-# first pages were there and in the hands of the page's script, when keys were pressed, and when the
-# tab was hidden or shown; in `window.late`, how long a busy machine let a timer wait since then.
-OBSERVER = """
-  window.seen = [];
-  window.late = 0;
-  const note = (what, at) => seen.push([what, at ?? performance.now()]);
-  const look = () => {
-    const frames = [...document.querySelectorAll('.frames iframe:not(.frame--next)')];
-    const isThere = ({ contentDocument: page, dataset }) =>
-      page?.URL.includes('/pages/') && page.readyState === 'complete' && dataset.ready === '1';
-    if (frames.length && frames.every(isThere)) { note('shown'); late = 0; }
-    else setTimeout(look, 5);
-  };
-  const wait = (since) => setTimeout(() => {
-    window.late = Math.max(late, performance.now() - since);
-    wait(performance.now());
-  }, 5);
-  if (window === top && location.pathname.startsWith('/assignments/')) {
-    document.addEventListener('keydown', (event) => note(event.key, event.timeStamp), true);
-    const turned = () => note(document.hidden ? 'hide' : 'back');
-    document.addEventListener('visibilitychange', turned, true);
-    look();
-    wait(performance.now());
-  }
-"""
-
-
-def tolerance(page: Page) -> float:
-    """Return by how many milliseconds a recorded time may differ from the observer's."""
-    return 400 + float(page.evaluate("window.late"))
-
-
 def pair_of(page: Page) -> tuple[str, str]:
     """Return the titles of the two pages on the screen."""
     return page.inner_text("#left-title h2"), page.inner_text("#right-title h2")
@@ -298,32 +266,23 @@ def moved_on(page: Page, before: str) -> None:
 
 
 def settled(page: Page) -> None:
-    """Wait until everything the page has begun had its turn: two frames and a network request.
+    """Wait until what the page does after it has painted, and when it is idle, has had its turn.
 
-    A tab in the background has no frames; a second has to do for it.
+    Frames, timers and idle callbacks run in the order in which they were asked for.
     """
     page.evaluate(
         """async () => {
-          const frame = () => new Promise((done) => {
-            requestAnimationFrame(done);
-            setTimeout(done, 500);
-          });
-          for (let i = 0; i < 2; i += 1) await frame();
-          await fetch('/healthz').catch(() => null);
+          const turn = (ask) => new Promise((done) => ask(done));
+          for (let i = 0; i < 2; i += 1) await turn(requestAnimationFrame);
+          await turn(setTimeout);
+          for (let i = 0; i < 3; i += 1) await turn(requestIdleCallback);
         }"""
     )
 
 
-def spend(page: Page, ms: int) -> None:
-    """Let ``ms`` milliseconds pass by the clock of the page, where time itself is the subject."""
-    until = page.evaluate("performance.now()") + ms
-    page.wait_for_function("until => performance.now() >= until", arg=until)
-
-
-def pass_time(page: Page, seconds: int) -> None:
-    """Turn the page's installed clock forward, in steps in which no computer sleeps."""
-    for passed in range(0, seconds, _STEP):
-        page.clock.fast_forward(1000 * min(_STEP, seconds - passed))
+def happened(page: Page, condition: Callable[[], object], what: str = "an event") -> None:
+    """Wait for what routes and listeners note: they are called while the page is asked."""
+    until(lambda: page.evaluate("true") and condition(), what)
 
 
 def frame_of(page: Page, side: str) -> FrameLocator:
@@ -377,6 +336,13 @@ def press(page: Page, key: str, count: int) -> None:
 
 def saved(page: Page) -> None:
     """Wait until no answer is pending."""
-    page.wait_for_function(
-        "() => Object.keys(localStorage).every(key => !key.startsWith('topkapi-outbox'))"
-    )
+    page.wait_for_function(_IS_SAVED)
+
+
+def sent_again(page: Page) -> None:
+    """Let time pass until what could not be sent is saved.
+
+    While an answer is on its way, the page times how slow the server is; that is not prolonged.
+    """
+    tried = f"() => {{ if (!isTimed(3000)) passTime(9000); return ({_IS_SAVED})(); }}"
+    until(lambda: page.evaluate(tried), "the answers to be saved")

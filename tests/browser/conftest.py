@@ -4,22 +4,24 @@ A browser test runs on one database, `site` or `postgresql_site`: what the page 
 on it, and tests/web and tests/services do the same on both. Few whole stories take `any_site`.
 """
 
-import os
 import shutil
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from argon2 import PasswordHasher
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from tests.browser.assigned_work import AssignedWork, Site, make_assigned
+from tests.browser.chromium import LONGEST
+from tests.browser.page_clock import GIVEN_CLOCK
 from tests.databases import PostgresqlTemplate, quick_folder
 from tests.live import FORKER, serving
-from tests.waiting import WATCHDOG
 from topkapi.app.db.engine import make_engine, make_sessions
+
+WIDE = {"width": 1440, "height": 900}
 
 
 def _site(request: pytest.FixtureRequest, kind: str, stack: ExitStack) -> Site:
@@ -63,15 +65,43 @@ def any_site(request: pytest.FixtureRequest) -> Site:
 
 
 @pytest.fixture
-def context(browser: Browser) -> Iterator[BrowserContext]:
-    """Open a new profile without cookies or cache; a script error fails the test."""
+def own_site(request: pytest.FixtureRequest) -> Iterator[Site]:
+    """Run a server on an empty database, for pages that list everything that is stored."""
+    with ExitStack() as stack:
+        yield _site(request, getattr(request, "param", "sqlite"), stack)
+
+
+@pytest.fixture
+def new_context(browser: Browser) -> Iterator[Callable[..., BrowserContext]]:
+    """Return a function that opens a new profile without cookies or cache, for the test.
+
+    The clock of its pages is moved by the test. A script error fails the test.
+    """
     faults: list[str] = []
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    context.set_default_timeout(1000 * WATCHDOG)
-    context.on("weberror", lambda error: faults.append(str(error.error)))
-    yield context
-    context.close()
+    with ExitStack() as stack:
+
+        def open_context(**options: Any) -> BrowserContext:
+            context = browser.new_context(**{"viewport": WIDE, **options})
+            stack.callback(context.close)
+            context.set_default_timeout(LONGEST)
+            context.add_init_script(GIVEN_CLOCK)
+            context.on("weberror", lambda error: faults.append(str(error.error)))
+            return context
+
+        yield open_context
     assert faults == []
+
+
+@pytest.fixture
+def context(new_context: Callable[..., BrowserContext]) -> BrowserContext:
+    """Open a wide window in a new profile."""
+    return new_context()
+
+
+@pytest.fixture
+def phone(new_context: Callable[..., BrowserContext]) -> BrowserContext:
+    """Open a phone in a new profile."""
+    return new_context(viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
 
 
 @pytest.fixture
@@ -97,16 +127,3 @@ def _real_enough_hashing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Use cheap password hashes that the server can verify, as they include their parameters."""
     cheap = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
     monkeypatch.setattr("topkapi.app.services.accounts.passwords.HASHER", cheap)
-
-
-@pytest.fixture
-def snapshot() -> Callable[[Page, str], None]:
-    """Return a function that stores a screenshot, light and dark, if SNAPSHOTS names a folder."""
-    folder = os.environ.get("SNAPSHOTS")
-
-    def take(page: Page, name: str) -> None:
-        for theme in ("light", "dark") if folder else ():
-            page.emulate_media(color_scheme=theme)
-            page.screenshot(path=f"{folder}/{name}-{theme}.png", full_page=True)
-
-    return take

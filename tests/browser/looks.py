@@ -1,9 +1,10 @@
 """Layout checks for every page: accessibility, overlaps, horizontal scrolling."""
 
+import os
 from collections.abc import Iterator
 from typing import Any, Literal
 
-from axe_playwright_python.base import AXE_SCRIPT, AxeResults
+from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Page
 
 _OVERLAPS = """() => {
@@ -29,17 +30,19 @@ _OVERLAPS = """() => {
     .filter(([, b]) => b.width > 1 && b.height > 1 && b.left >= -1 && b.right <= wide + 1);
   const found = [];
   for (const [a, p] of parts) for (const [b, q] of parts) {
-    if (a === b || a.contains(b) || b.contains(a) || a.compareDocumentPosition(b) & 2) continue;
     const across = Math.min(p.right, q.right) - Math.max(p.left, q.left);
     const down = Math.min(p.bottom, q.bottom) - Math.max(p.top, q.top);
-    if (across > 2 && down > 2) found.push(`${name(a)} over ${name(b)}`);
+    if (across <= 2 || down <= 2 || a === b || a.contains(b) || b.contains(a)) continue;
+    if (!(a.compareDocumentPosition(b) & 2)) found.push(`${name(a)} over ${name(b)}`);
   }
   return found;
 }"""
 # Frames hold no axe to wait for. Of what rules may preload only media is used: the stylesheets
 # would be fetched again for a rule that is off.
 _AXE = {"iframes": False, "preload": {"assets": ["media"]}, "resultTypes": ["violations"]}
-_WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+_WCAG = {"wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"}
+_CONTRAST = {"runOnly": ["color-contrast"]}
+_ALL_BUT_CONTRAST = {"rules": {"color-contrast": {"enabled": False}}}
 _TWO_FRAMES = (
     "() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
 )
@@ -71,38 +74,33 @@ def resize(page: Page, width: int, height: int) -> None:
 
 
 def widths(page: Page) -> Iterator[int]:
-    """Show the page in a wide window, a narrow one, and on a phone."""
-    for width, height in ((1440, 800), (1024, 800), (390, 844)):
-        page.set_viewport_size({"width": width, "height": height})
+    """Show the page on a phone, in a narrow window, and in a wide one."""
+    for width, height in ((390, 844), (1024, 768), (1440, 900)):
+        resize(page, width, height)
         yield width
 
 
 def violations(page: Page, **options: Any) -> list[dict[str, Any]]:
-    """Run axe on the page as it is now and return the violations of its rules.
+    """Run axe on the page as it is now, or on its open dialog; return the violations of its rules.
 
     Axe is loaded once per document, and only the violations leave the browser.
     """
     if not page.evaluate("() => 'axe' in window"):
         page.evaluate(AXE_SCRIPT)
-    run = "options => axe.run(options).then(({ violations }) => violations)"
+    run = """options => axe.run([...document.querySelectorAll('dialog:modal')].at(-1) ?? document,
+      options).then(({ violations }) => violations)"""
     found: list[dict[str, Any]] = page.evaluate(run, {**_AXE, **options})
     return found
 
 
-def barriers(page: Page) -> list[str]:
-    """Return the serious and critical violations found by axe, with their elements."""
+def barriers(page: Page, **options: Any) -> list[str]:
+    """Return what breaks WCAG 2.2 (A and AA), or is serious for axe, with its elements."""
     return [
-        f"{each['id']}: {node['target']}"
-        for each in violations(page)
-        if each["impact"] in ("serious", "critical")
+        f"{each['id']}: {node['target']} {node['failureSummary']}"
+        for each in violations(page, **options)
+        if each["impact"] in ("serious", "critical") or _WCAG & set(each["tags"])
         for node in each["nodes"]
     ]
-
-
-def assert_accessible(page: Page) -> None:
-    """Check the page as it is now against WCAG 2.2, levels A and AA."""
-    found = violations(page, runOnly=_WCAG)
-    assert found == [], AxeResults({"violations": found}).generate_report()
 
 
 def flaws(page: Page) -> list[str]:
@@ -112,3 +110,26 @@ def flaws(page: Page) -> list[str]:
     scrolls = [f"scrolls sideways by {sideways} px"] if sideways > 0 else []
     crowded = [f"leaves no room: {text}" for text in page.evaluate(_CROWDED)]
     return [*page.evaluate(_OVERLAPS), *scrolls, *cut, *crowded]
+
+
+def sound(page: Page, name: str) -> None:
+    """Check layout and accessibility of the page as it is now; leave it wide and light.
+
+    Colours do not depend on the width, and everything else does not depend on the colours. If
+    SNAPSHOTS names a folder, screenshots called ``name`` are stored there.
+    """
+    for width in widths(page):
+        _keep(page, f"{name}-{width}")
+        assert flaws(page) == [], (name, width)
+        found = barriers(page, **_ALL_BUT_CONTRAST) if width == 390 else []
+        assert found == [], (name, width)
+    for scheme in schemes(page):
+        _keep(page, f"{name}-{scheme}")
+        assert flaws(page) == [], (name, scheme)
+        assert barriers(page, **(_CONTRAST if scheme == "dark" else {})) == [], (name, scheme)
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
+
+
+def _keep(page: Page, name: str) -> None:
+    if folder := os.environ.get("SNAPSHOTS"):
+        page.screenshot(path=f"{folder}/{name}.png", full_page=True)

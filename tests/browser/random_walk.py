@@ -5,7 +5,6 @@ has to name these pages, with what was pressed, entry by entry. Between answers 
 forward, reloads, loses the connection, judges in another tab, pauses, undoes and opens dialogs.
 """
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from random import Random
@@ -25,6 +24,7 @@ from tests.browser.assigned_work import (
     saved,
     seen,
 )
+from tests.waiting import until
 from topkapi.app.db.models import Document
 from topkapi.app.domain.enums import Tool
 
@@ -195,15 +195,19 @@ class Walk:
 
 def restored_page(context: BrowserContext, work: AssignedWork) -> Page:
     """Return the judging page among the tabs that a browser has restored."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
+
+    def restored() -> Page | None:
         for page in context.pages:
             if page.url == work.url:
                 return page
             if page.url == ":":  # a restored tab that is not loaded before it is shown
                 page.bring_to_front()
-        context.pages[0].wait_for_timeout(50)
-    raise AssertionError(f"the browser restored {[page.url for page in context.pages]}")
+        context.cookies()  # whatever the browser is asked, it reports its tabs
+        return None
+
+    found = until(restored, "the browser to restore the tab")
+    assert found is not None
+    return found
 
 
 def walk(

@@ -4,6 +4,9 @@ import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from playwright.sync_api import BrowserContext
+
+from tests.waiting import WATCHDOG
 from topkapi.app.web.pages.stored_pages import CSP
 
 
@@ -27,7 +30,7 @@ class _Elsewhere:
 
     def is_connected_to(self) -> bool:
         """Wait for a connection."""
-        return self._connected.wait(timeout=20)
+        return self._connected.wait(WATCHDOG)
 
     def __enter__(self) -> Self:
         return self
@@ -59,6 +62,15 @@ class Sink(_Elsewhere):
     def is_untouched(self) -> bool:
         assert self.asked == []
         assert self.connections == 0
+        return True
+
+    def is_reached_only_by(self, context: BrowserContext) -> bool:
+        """Ask for something in a new tab: whatever was asked before has arrived by then."""
+        tab = context.new_page()
+        tab.goto(f"{self.url}/last")
+        tab.close()
+        assert self.asked == ["/last"]
+        self.asked.clear()
         return True
 
 

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, BrowserContext, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import AssignedWork, Body, Site, frame_of, make_assigned
-from tests.browser.chromium import ARGUMENTS, chromium_path
+from tests.browser.chromium import ARGUMENTS, LONGEST, required_chromium
+from tests.browser.page_clock import GIVEN_CLOCK
 from tests.browser.sinks import RawPages, Sink
 from tests.factories import make_content
 from topkapi.app.db.models import Document, StudyFile
@@ -76,11 +77,13 @@ def profile(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
     quiet = "--disable-background-networking"
     context = browser.browser_type.launch_persistent_context(
         tmp_path_factory.mktemp("profile"),
-        executable_path=chromium_path(complete=True),
+        executable_path=required_chromium(complete=True),
         args=[argument for argument in ARGUMENTS if argument != quiet],
         ignore_default_args=[quiet],
+        timeout=LONGEST,
     )
-    context.set_default_timeout(30_000)
+    context.set_default_timeout(LONGEST)
+    context.add_init_script(GIVEN_CLOCK)
     yield context
     context.close()
 

@@ -4,11 +4,11 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import func, select
 
 from tests.browser.assigned_work import Site, ready
-from tests.browser.looks import barriers, flaws, schemes
+from tests.browser.looks import sound
 from tests.factories import make_study, make_user
 from topkapi.app.db.models import Assignment, CrowdWorker
 from topkapi.app.domain.enums import Role, Tool
@@ -18,23 +18,12 @@ from topkapi.app.services.assignments.manual_assignment import assign_one
 from topkapi.app.services.training import practice
 
 pytestmark = pytest.mark.browser
-Snapshot = Callable[[Page, str], None]
 CONSENT = (
     "## Who we are\n\nThe **Tulip Lab**. You compare pages for ten minutes and are paid 3 EUR."
 )
 
 
-def looks_right(page: Page, snapshot: Snapshot, name: str) -> None:
-    """Check layout and accessibility at three widths, light and dark."""
-    for width in (390, 1024, 1440):
-        page.set_viewport_size({"width": width, "height": 900})
-        assert flaws(page) == [], (name, width)
-        snapshot(page, f"{name}-{width}")
-    for scheme in schemes(page):
-        assert barriers(page) == [], (name, scheme)
-
-
-def new_link(page: Page, url: str, slug: str, snapshot: Snapshot) -> str:
+def new_link(page: Page, url: str, slug: str) -> str:
     """Create an entry link in the browser of an administrator; return its path."""
     page.goto(f"{url}/studies/{slug}/assign")
     page.get_by_role("link", name="Crowd").click()
@@ -45,25 +34,26 @@ def new_link(page: Page, url: str, slug: str, snapshot: Snapshot) -> str:
     page.get_by_role("button", name="Create link").click()
     shown = page.get_by_label("Entry link: paste it into the platform's form")
     expect(shown).to_have_value(re.compile(r"PROLIFIC_PID="))
-    looks_right(page, snapshot, "crowd-admin")
+    sound(page, "crowd-admin")
     return shown.input_value().partition("?")[0]
 
 
-def remind(page: Page, url: str, slug: str, snapshot: Snapshot) -> None:
+def remind(page: Page, url: str, slug: str) -> None:
     """Write a reminder, starting from the page with hours and amounts."""
     page.goto(f"{url}/studies/{slug}/progress")
     expect(page.get_by_role("heading", name="Hours and amounts")).to_be_visible()
     page.get_by_role("link", name="Invite or remind people").click()
     page.get_by_role("button", name="Write reminders").click()
     expect(page.get_by_label("Bao Trinh", exact=True)).to_have_value(re.compile("1 query left"))
-    looks_right(page, snapshot, "messages")
+    sound(page, "messages")
 
 
+@pytest.mark.parametrize("own_site", ["postgresql"], indirect=True)
 def test_a_worker_agrees_trains_judges_and_gets_the_code(
-    any_site: Site, context: BrowserContext, browser: Browser, snapshot: Snapshot
+    own_site: Site, context: BrowserContext, new_context: Callable[..., BrowserContext]
 ) -> None:
-    url = any_site.server.url
-    with any_site.sessions.write.begin() as session:
+    url = own_site.server.url
+    with own_site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN, name="Maren Oduya")
         slug = f"crowd{admin.id}"
         study = make_study(session, slug=slug, queries=2, documents=2)
@@ -74,20 +64,20 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
         practice.add_question(session, study, question)
         study_id, helper = study.id, make_user(session, name="Bao Trinh")
         assign_one(session, study, email=helper.email, query="q0", tool=Tool.PAIRS, round_number=1)
-    context.add_cookies([any_site.cookie(admin)])
+    context.add_cookies([own_site.cookie(admin)])
     desk = context.new_page()
-    link = new_link(desk, url, slug, snapshot)
-    remind(desk, url, slug, snapshot)
+    link = new_link(desk, url, slug)
+    remind(desk, url, slug)
 
-    visit = browser.new_context(viewport={"width": 1440, "height": 900})
+    visit = new_context()
     page = visit.new_page()
     page.goto(f"{link}?PROLIFIC_PID=5f1e&SESSION_ID=s1&STUDY_ID=x")
     expect(page.get_by_role("heading", name="Who we are")).to_be_visible()
-    looks_right(page, snapshot, "crowd-consent")
+    sound(page, "crowd-consent")
     page.get_by_role("link", name="I do not agree").click()
     expect(page.get_by_role("heading", name="You did not agree")).to_be_visible()
-    looks_right(page, snapshot, "crowd-declined")
-    with any_site.sessions.read() as session:
+    sound(page, "crowd-declined")
+    with own_site.sessions.read() as session:
         mine = select(func.count()).where(CrowdWorker.study_id == study_id)
         assert session.scalar(mine) == 0
 
@@ -111,19 +101,18 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
     page.get_by_role("button", name="Copy code").click()
     expect(page.get_by_role("button", name="Copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == "TULIP-77"
-    looks_right(page, snapshot, "crowd-finished")
+    sound(page, "crowd-finished")
 
     page.goto(f"{link}?PROLIFIC_PID=5f1e&SESSION_ID=s1&STUDY_ID=x")
     page.get_by_text("I have begun this study").click()
     page.get_by_role("button", name="I agree, continue").click()
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
     expect(page.get_by_label("Completion code")).to_have_value("TULIP-77")
-    looks_right(page, snapshot, "crowd-queue")
+    sound(page, "crowd-queue")
     page.goto(f"{url}/me")
     expect(page.get_by_role("link", name="Download my data")).to_be_visible()
-    looks_right(page, snapshot, "crowd-me")
-    with any_site.sessions.read() as session:
+    sound(page, "crowd-me")
+    with own_site.sessions.read() as session:
         worker = session.scalars(select(CrowdWorker).where(CrowdWorker.study_id == study_id)).one()
         work = select(func.count()).where(Assignment.user_id == worker.user_id)
         assert session.scalar(work) == 1
-    visit.close()

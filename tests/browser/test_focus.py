@@ -1,10 +1,9 @@
 """Focus on the pages: one line of header, room at every size, what is new, dim pages."""
 
 from collections.abc import Callable
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
@@ -16,9 +15,9 @@ from tests.browser.assigned_work import (
     ready,
     saved,
 )
-from tests.browser.looks import assert_accessible, flaws, resize, schemes
+from tests.browser.looks import barriers, flaws, resize
 from tests.browser.test_lists import list_assigned
-from topkapi.app.db.models import Assignment, Document
+from topkapi.app.db.models import Assignment
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import Grade
 
@@ -64,43 +63,35 @@ def go_on(page: Page, key: str, count: int) -> None:
     ready(page)
 
 
+MIDDLES = """all => all.map((e) => e.getBoundingClientRect())
+  .map(({ top, height }) => Math.round(top + height / 2))"""
+
+
 @pytest.mark.parametrize("tool", list(Tool))
 def test_pages_have_the_room_at_every_size(site: Site, context: BrowserContext, tool: Tool) -> None:
     page = work_with(site, tool).open_page(context)
+    for width, height in ((1280, 720), *LEAST):
+        resize(page, width, height)
+        assert flaws(page) == [], (width, height)
+        if height > 450:
+            tools = page.locator(".ask__more > :visible")
+            assert len(set(tools.evaluate_all(MIDDLES))) == 1, f"one line of tools at {width}"
+    page.reload()
+    ready(page)
+    assert min(page.evaluate(SHARES)) >= 0.5, "a short window folds the first header"
     go_on(page, "3" if tool is Tool.GRADES else "t", 1)
     for (width, height), least in LEAST.items():
         resize(page, width, height)
         assert min(page.evaluate(SHARES)) >= least, (width, height)
         assert flaws(page) == [], (width, height)
-    page.reload()
-    ready(page)
-    assert min(page.evaluate(SHARES)) >= 0.5, "also if the window was short from the beginning"
-
-
-def test_a_short_window_folds_the_header_of_the_first_question(
-    site: Site, browser: Browser
-) -> None:
-    context = browser.new_context(viewport={"width": 720, "height": 450})
-    for tool in Tool:
-        page = work_with(site, tool).open_page(context)
-        assert min(page.evaluate(SHARES)) >= 0.5, tool
-        assert flaws(page) == []
-        context.clear_cookies()
-    context.close()
-
-
-def test_where_the_window_itself_scrolls_reading_keys_bring_the_pages_into_sight(
-    site: Site, browser: Browser
-) -> None:
-    context = browser.new_context(viewport={"width": 360, "height": 300})
-    page = work_with(site, Tool.GRADES).open_page(context)
-    before = min(page.evaluate(SHARES))
-    page.keyboard.press("j")
-    assert min(page.evaluate(SHARES)) > max(before, 0.35)
-    for _ in range(3):
-        page.keyboard.press("k")
-    assert page.evaluate("document.documentElement.scrollTop") == 0, "and the header back"
-    context.close()
+    if tool is Tool.GRADES:  # where the window itself scrolls, keys bring the pages into sight
+        resize(page, 360, 300)
+        before = min(page.evaluate(SHARES))
+        page.keyboard.press("j")
+        assert min(page.evaluate(SHARES)) > max(before, 0.35)
+        for _ in range(3):
+            page.keyboard.press("k")
+        assert page.evaluate("document.documentElement.scrollTop") == 0, "and the header back"
 
 
 def test_from_the_second_question_on_the_header_is_one_line(
@@ -110,6 +101,7 @@ def test_from_the_second_question_on_the_header_is_one_line(
     page = assigned.open_page(context)
     described = page.get_by_text("Someone has a vase of tulips on the table.").first
     tools = page.get_by_role("button", name="Tools")
+    panel = page.get_by_role("group", name="Tools")
     expect(described).to_be_visible()
     expect(tools).to_be_hidden()
     before = page.evaluate(BOXES, BUTTONS)
@@ -125,11 +117,29 @@ def test_from_the_second_question_on_the_header_is_one_line(
     assert stage["y"] < high["y"]
     assert stage["y"] + stage["height"] == high["y"] + high["height"]
     assert page.evaluate(BOXES, BUTTONS) == before, "no answer has moved"
-    assert flaws(page) == []
-    assert_accessible(page)
+    assert [*flaws(page), *barriers(page)] == []
+
+    tools.focus()
+    page.keyboard.press("Enter")
+    expect(panel.get_by_role("button", name="Guidelines")).to_be_visible()
+    assert [*flaws(page), *barriers(page)] == []
+    page.keyboard.press("ArrowLeft")
+    page.keyboard.press("Escape")
+    expect(panel).to_be_hidden()
+    tools.click()
+    page.get_by_role("button", name="Larger text").click()
+    expect(panel).to_be_visible()
+    panel.get_by_role("button", name="Details").click()
+    expect(page.get_by_role("dialog")).to_contain_text("A good page says what to do now.")
+    expect(panel).to_be_hidden()
+    page.keyboard.press("Escape")
+    tools.click()
+    panel.get_by_role("button", name="Highlight").click()
+    expect(page.get_by_label("Highlight another term")).to_be_focused()
+
     page.reload()
     ready(page)
-    assert page.evaluate(BOXES, ".top, #main")[0] == page.evaluate(BOXES, ".top")[0]
+    assert len(assigned.log()) == 1, "behind open tools nothing answers"
     expect(described).to_be_hidden()
     page.keyboard.press("d")
     expect(described).to_be_visible()
@@ -139,26 +149,21 @@ def test_from_the_second_question_on_the_header_is_one_line(
     page.keyboard.press("Escape")
     go_on(page, "ArrowLeft", 2)
     expect(described).to_be_hidden()
-    for count in (1, 0):
+
+    tools.click()
+    page.get_by_role("button", name="Whole header").click()
+    expect(described).to_be_visible()
+    go_on(page, "ArrowLeft", 3)
+    page.reload()
+    ready(page)
+    expect(described).to_be_visible()
+    page.get_by_role("button", name="Whole header").click()
+    expect(described).to_be_hidden()
+    for count in (2, 1, 0):
         page.keyboard.press("u")
         answered(page, count)
         saved(page)
     expect(described).to_be_visible()
-
-
-@pytest.mark.parametrize("tool", list(Tool))
-def test_the_tools_of_the_first_question_are_one_line(
-    site: Site, context: BrowserContext, tool: Tool
-) -> None:
-    page = work_with(site, tool).open_page(context)
-    middles = """all => all.map((e) => e.getBoundingClientRect())
-      .map(({ top, height }) => Math.round(top + height / 2))"""
-    for width, height in ((1440, 900), (1280, 720), (1024, 768), (390, 844)):
-        resize(page, width, height)
-        for scheme in schemes(page):
-            tools = page.locator(".ask__more > :visible")
-            assert len(set(tools.evaluate_all(middles))) == 1, (width, scheme)
-            assert flaws(page) == [], (width, scheme)
 
 
 def test_every_key_works_while_the_tools_are_folded(
@@ -192,58 +197,20 @@ def test_every_key_works_while_the_tools_are_folded(
     expect(page.get_by_role("heading", name="Your answers")).to_be_visible()
 
 
-def test_tools_open_from_their_button(
+def test_a_long_query_leaves_room_and_is_whole_on_hover_and_focus(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    assigned = new_assigned()
-    page = assigned.open_page(context)
-    go_on(page, "ArrowLeft", 1)
-    tools = page.get_by_role("button", name="Tools")
-    tools.focus()
-    page.keyboard.press("Enter")
-    panel = page.get_by_role("group", name="Tools")
-    expect(panel.get_by_role("button", name="Guidelines")).to_be_visible()
-    assert flaws(page) == []
-    assert_accessible(page)
-    page.keyboard.press("ArrowLeft")
+    text = "I am trying to find out whether " + "tulips in a vase keep upright longer and why " * 8
+    page = new_assigned(text=text).open_page(context)
+    resize(page, 1024, 768)
+    stage = page.locator("#main").bounding_box()
+    assert stage is not None
+    assert stage["height"] > 768 * 0.6
+    chips = page.locator("#terms .chip > span:first-child").all_inner_texts()
+    assert not {"trying", "whether", "am"} & set(chips)
+    page.keyboard.press("d")
+    expect(page.get_by_role("dialog")).to_contain_text(text.strip())
     page.keyboard.press("Escape")
-    expect(panel).to_be_hidden()
-    assert len(assigned.log()) == 1, "behind open tools nothing answers"
-    tools.click()
-    page.get_by_role("button", name="Larger text").click()
-    expect(panel).to_be_visible()
-    panel.get_by_role("button", name="Details").click()
-    expect(page.get_by_role("dialog")).to_contain_text("A good page says what to do now.")
-    expect(panel).to_be_hidden()
-    page.keyboard.press("Escape")
-    tools.click()
-    panel.get_by_role("button", name="Highlight").click()
-    expect(page.get_by_label("Highlight another term")).to_be_focused()
-
-
-def test_a_pinned_header_stays(
-    new_assigned: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    page = new_assigned().open_page(context)
-    described = page.get_by_text("Someone has a vase of tulips on the table.").first
-    go_on(page, "ArrowLeft", 1)
-    page.get_by_role("button", name="Tools").click()
-    page.get_by_role("button", name="Whole header").click()
-    expect(described).to_be_visible()
-    go_on(page, "ArrowLeft", 2)
-    page.reload()
-    ready(page)
-    expect(described).to_be_visible()
-    page.get_by_role("button", name="Whole header").click()
-    expect(described).to_be_hidden()
-    page.reload()
-    expect(described).to_be_hidden()
-
-
-def test_a_long_query_is_whole_on_hover_and_focus(
-    new_assigned: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    page = new_assigned(text="why do tulips in a vase hang their heads " * 6).open_page(context)
     go_on(page, "ArrowLeft", 1)
     query = page.locator(".ask h1")
     is_cut = "e => e.scrollWidth > e.clientWidth"
@@ -302,8 +269,7 @@ def test_sentences_on_answers_are_shown_ten_times(site: Site, context: BrowserCo
     page.keyboard.press("Tab")
     expect(sentence).to_be_visible()
     assert page.evaluate(BOXES, BUTTONS) == before
-    assert flaws(page) == []
-    assert_accessible(page)
+    assert [*flaws(page), *barriers(page)] == []
 
 
 def test_notices_cover_no_page_and_push_nothing(
@@ -333,7 +299,7 @@ def test_notices_cover_no_page_and_push_nothing(
         ready(page)
 
 
-def test_the_side_that_changed_shows_it(
+def test_from_question_to_question_nothing_moves_and_the_changed_side_shows_it(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     page = new_assigned().open_page(context)
@@ -351,57 +317,34 @@ def test_the_side_that_changed_shows_it(
     names = "() => ['left', 'right'].map((side) => document.querySelector('#answers')[side].value)"
     assert page.evaluate(line) == [None, None], "nothing has changed yet"
     before = page.evaluate(names)
+    answers, panes = page.evaluate(BOXES, BUTTONS), []
     for count in (1, 2, 3):
         go_on(page, "ArrowRight", count)
+        assert page.evaluate(BOXES, BUTTONS) == answers
+        panes.append(page.evaluate(BOXES, f"{BUTTONS}, .pane__acts button, .frames"))
         after = page.evaluate(names)
         wanted = [None if a == b else ["0.6s", "3px"] for a, b in zip(before, after, strict=True)]
         assert any(wanted)
         assert page.evaluate(line) == wanted
         before = after
+    assert panes[0] == panes[1] == panes[2], "the header folds after the first question only"
     assert page.evaluate("filled") == ["right"] * 3
     expect(page.locator("[data-chosen]")).to_have_count(0)
     page.emulate_media(reduced_motion="reduce")
     assert page.evaluate(line) == [None, None]
-
-
-def test_on_a_phone_a_dot_marks_the_page_not_yet_looked_at(
-    new_assigned: Callable[..., AssignedWork], browser: Browser
-) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = new_assigned().open_page(context)
-    dots = """() => [...document.querySelectorAll('.panetabs a')]
-      .map((tab) => getComputedStyle(tab, '::after').content !== 'none')"""
-    assert page.evaluate(dots) == [False, True]
-    page.get_by_role("link", name="Right page").tap()
-    page.wait_for_function(f"() => !({dots})().includes(true)")
-    seen = page.evaluate("() => document.querySelector('#answers').left.value")
-    page.get_by_role("button", name="Right is better").tap()
-    answered(page, 1)
-    kept = page.evaluate("() => document.querySelector('#answers').left.value") == seen
-    page.wait_for_function(f"wanted => ({dots})()[0] === wanted", arg=not kept)
-    context.close()
-
-
-def test_on_a_phone_a_pause_returns_to_the_page_that_was_read(
-    new_assigned: Callable[..., AssignedWork], browser: Browser
-) -> None:
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = new_assigned().open_page(context)
-    tab = page.get_by_role("link", name="Right page")
-    tab.tap()
-    right = page.locator("#right .frames")
-    expect(right).to_be_in_viewport(ratio=0.9)
-    page.get_by_role("button", name="Pause").tap()
-    page.get_by_role("button", name="Resume").tap()
-    expect(right).to_be_in_viewport(ratio=0.9)
-    expect(tab).to_have_attribute("aria-current", "true")
-    context.close()
+    page.emulate_media(forced_colors="active")
+    link = page.locator("#link")
+    colour = "e => getComputedStyle(e).backgroundColor"
+    off = link.evaluate(colour)
+    page.keyboard.press("l")
+    expect(link).to_have_attribute("aria-pressed", "true")
+    assert link.evaluate(colour) != off, "in high contrast switches show their state"
 
 
 def test_web_pages_are_dimmed_in_the_dark_unless_switched_off(
-    new_assigned: Callable[..., AssignedWork], browser: Browser
+    new_assigned: Callable[..., AssignedWork], new_context: Callable[..., BrowserContext]
 ) -> None:
-    context = browser.new_context(color_scheme="dark")
+    context = new_context(color_scheme="dark")
     page = new_assigned(pages=[*plain_pages(4), HTML]).open_page(context)
     expect(page.get_by_role("button", name="Dim pages")).to_be_visible()
     go_on(page, "ArrowLeft", 1)
@@ -422,77 +365,3 @@ def test_web_pages_are_dimmed_in_the_dark_unless_switched_off(
     page.emulate_media(color_scheme="light")
     assert frames.evaluate_all(filters) == ["none"] * 2
     expect(dim).to_be_hidden()
-    context.close()
-
-
-def test_a_long_host_gives_way_to_the_title(
-    new_assigned: Callable[..., AssignedWork], browser: Browser
-) -> None:
-    assigned = new_assigned(pages=[Body("Water and cut."), Body("Wrap, then wait an hour.")])
-    with assigned.site.sessions.write.begin() as session:
-        for document in session.query(Document).filter_by(study_id=assigned.study.id):
-            document.url = "https://a-very-long-name-of-a-host.pages.example/1"
-            document.title = "How florists keep tulips upright for a week"
-    context = browser.new_context(viewport={"width": 1110, "height": 800})
-    page = assigned.open_page(context)
-    for side in ("left", "right"):
-        title = page.locator(f"#{side}-title h2").bounding_box()
-        assert title is not None
-        assert title["width"] > 120
-        button = page.get_by_role("button", name=f"{side.capitalize()} is bad")
-        expect(button).to_be_in_viewport(ratio=1)
-    context.close()
-
-
-def test_digits_open_results_of_the_active_list(site: Site, context: BrowserContext) -> None:
-    assigned = list_assigned(site)
-    page = assigned.open_page(context)
-    titles = {side: page.locator(f"#{side}-list h3").all_inner_texts() for side in SIDES}
-    looks = page.locator("#left-list h3 a").first.evaluate(
-        "a => getComputedStyle(a).textDecorationLine"
-    )
-    assert looks == "underline"
-    page.keyboard.press("3")
-    dialog = page.get_by_role("dialog")
-    expect(dialog.get_by_role("heading")).to_have_text(titles["left"][2])
-    page.keyboard.press("Escape")
-    page.keyboard.press("s")
-    page.keyboard.press("1")
-    expect(dialog.get_by_role("heading")).to_have_text(titles["right"][0])
-    page.keyboard.press("Escape")
-    page.keyboard.press("9")
-    expect(dialog).to_be_hidden()
-    assert assigned.log() == []
-
-
-SIDES = ("left", "right")
-
-
-def test_a_finger_leaves_no_hover_on_an_answer(
-    new_assigned: Callable[..., AssignedWork], browser: Browser
-) -> None:
-    phone: dict[str, Any] = {"is_mobile": True, "has_touch": True}
-    context = browser.new_context(viewport={"width": 390, "height": 844}, **phone)
-    page = new_assigned().open_page(context)
-    look = "all => all.map((e) => getComputedStyle(e).boxShadow)"
-    answers = page.locator(".answer")
-    before = answers.evaluate_all(look)
-    page.get_by_role("button", name="Left is better").tap()
-    answered(page, 1)
-    expect(page.locator(".answer[aria-pressed]")).to_have_count(0)
-    assert answers.evaluate_all(look) == before
-    context.close()
-
-
-def test_in_high_contrast_switches_show_their_state(
-    new_assigned: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    page = new_assigned().open_page(context)
-    page.emulate_media(forced_colors="active")
-    link = page.get_by_role("button", name="Link scrolling")
-    colour = "e => getComputedStyle(e).backgroundColor"
-    off = link.evaluate(colour)
-    link.click()
-    page.mouse.move(700, 600)
-    expect(link).to_have_attribute("aria-pressed", "true")
-    assert link.evaluate(colour) != off

@@ -1,5 +1,6 @@
 """A hostile page runs no script, sends no request and navigates nowhere."""
 
+import re
 from collections.abc import Iterator
 
 import httpx
@@ -14,11 +15,11 @@ from tests.browser.assigned_work import (
     frame_of,
     make_assigned,
     saved,
-    settled,
 )
 from tests.browser.sinks import Sink
 from tests.factories import make_content
-from topkapi.app.db.models import Document, StudyFile
+from tests.waiting import WATCHDOG
+from topkapi.app.db.models import StudyFile
 
 pytestmark = pytest.mark.browser
 SVG = """<svg xmlns="http://www.w3.org/2000/svg" onload="document.title='ran'">
@@ -82,7 +83,7 @@ def sources(page: Page) -> list[str]:
     return [str(frame.url) for frame in page.frames[1:]]
 
 
-def test_in_its_frame_it_is_inert(
+def test_in_its_frame_it_is_inert_and_the_answers_are_outside_its_reach(
     assigned: AssignedWork, sink: Sink, context: BrowserContext
 ) -> None:
     page = assigned.open_page(context)
@@ -92,70 +93,63 @@ def test_in_its_frame_it_is_inert(
     before = sources(page)
     for name in ("plain", "top", "blank", "js", "data", "ping", "send", "out"):
         shown.locator(f"#{name}").click(force=True)
-        settled(page)
     shown.locator("#plain").click(button="middle", force=True)
     shown.locator("#plain").click(modifiers=["Control"], force=True)
     shown.locator("#plain").focus()
     page.keyboard.press("Enter")
     shown.locator("#fake").click(force=True)
-    settled(page)
+    assert sink.is_reached_only_by(context)
     assert sources(page) == before
     assert page.title() == title
     assert page.url == assigned.url
     assert len(context.pages) == 1
-    assert sink.is_untouched()
-    assert assigned.log() == []
-    page.reload()
-    expect(page.get_by_role("button", name="Left is better", exact=True)).to_be_visible()
-    assert "/sign-in" not in page.url
-
-
-def test_the_real_answers_are_outside_its_reach(
-    assigned: AssignedWork, context: BrowserContext
-) -> None:
-    page = assigned.open_page(context)
     bar = page.locator("#answers").bounding_box()
     assert bar is not None
     for side in ("left", "right"):
         frame = page.locator(f"#{side}-frames iframe:not(.frame--next)").bounding_box()
         assert frame is not None
         assert frame["y"] + frame["height"] <= bar["y"] + 1
+    assert assigned.log() == []
     page.get_by_role("button", name="Left is better", exact=True).click()
     answered(page, 1)
     saved(page)
     assert assigned.log() == [("answer", "left")]
+    page.reload()
+    expect(page.get_by_role("button", name="Left is better", exact=True)).to_be_visible()
+    assert "/sign-in" not in page.url
 
 
-def addresses(page: Page) -> tuple[str, str]:
+def addresses(assigned: AssignedWork) -> tuple[str, str]:
     """Return the addresses of a page under judgment and of an image in its folder."""
-    source = str(page.locator("#left-frames iframe").first.get_attribute("src"))
-    return source, source.rsplit("/", 1)[0] + "/evil.svg"
+    cookie = assigned.site.cookie(assigned.user)
+    cookies = {cookie["name"]: cookie["value"]}
+    html = httpx.get(assigned.url, cookies=cookies, timeout=WATCHDOG).text
+    found = re.search(r'src="(/pages/[^"]+)"', html)
+    assert found is not None
+    return found[1], found[1].rsplit("/", 1)[0] + "/evil.svg"
 
 
 def test_opened_in_a_tab_of_its_own_it_is_as_inert(
     assigned: AssignedWork, sink: Sink, context: BrowserContext
 ) -> None:
-    page = assigned.open_page(context)
-    for address in addresses(page):
+    for address in addresses(assigned):
         tab = context.new_page()
         tab.goto(assigned.site.server.url + address)
-        settled(page)  # the tab itself runs no script, not even a timer
         url, title = tab.url, tab.title()
         for name in ("plain", "top", "blank", "js", "data", "send"):
             if tab.locator(f"#{name}").count():
                 tab.locator(f"#{name}").click(force=True)
-                settled(page)
+        assert sink.is_reached_only_by(context)
         assert tab.url == url
         assert tab.title() == title != "ran"
         tab.close()
-    assert len(context.pages) == 1
-    assert sink.is_untouched()
+    assert context.pages == []
 
 
-def test_every_file_of_a_study_carries_the_same_chains(
-    assigned: AssignedWork, context: BrowserContext
+def test_every_file_of_a_study_carries_the_same_chains_and_a_link_opens_one_study(
+    assigned: AssignedWork, site: Site
 ) -> None:
-    page, picture = addresses(assigned.open_page(context))
+    page, picture = addresses(assigned)
     script = picture.replace("evil.svg", "evil.js")
     wanted = (
         "sandbox allow-same-origin; default-src 'none'; img-src 'self' data:; "
@@ -163,7 +157,13 @@ def test_every_file_of_a_study_carries_the_same_chains(
         "base-uri 'none'; frame-ancestors 'self'"
     )
     kinds = {page: "text/html", picture: "image/svg+xml", script: "text/plain"}
-    with httpx.Client(base_url=assigned.site.server.url) as client:  # no cookie is needed
+    other = make_assigned(site)
+    with site.sessions.write.begin() as session:
+        content = make_content(session, "secret of another study")
+        session.add(
+            StudyFile(study_id=other.study.id, path="pages/x.txt", content_hash=content.hash)
+        )
+    with httpx.Client(base_url=site.server.url, timeout=WATCHDOG) as client:  # without a cookie
         for address, kind in kinds.items():
             answer = client.get(address)
             assert answer.status_code == 200
@@ -175,20 +175,7 @@ def test_every_file_of_a_study_carries_the_same_chains(
         token = page.split("/")[2]
         assert client.get(page.replace(token, token[:-2] + "xx")).status_code == 403
         assert client.get(page.replace(token, "made-up")).status_code == 403
-        assert client.get(page.rsplit("/", 1)[0] + "/none.svg").status_code == 404
-
-
-def test_a_link_opens_one_study_and_no_other(
-    assigned: AssignedWork, site: Site, context: BrowserContext
-) -> None:
-    other = make_assigned(site)
-    page, _ = addresses(assigned.open_page(context))
-    with site.sessions.write.begin() as session:
-        content = make_content(session, "secret of another study")
-        session.add(
-            StudyFile(study_id=other.study.id, path="pages/x.txt", content_hash=content.hash)
-        )
-        assert session.get(Document, 1) is not None
-    answer = httpx.get(assigned.site.server.url + page.rsplit("/", 1)[0] + "/x.txt")
-    assert answer.status_code == 404
-    assert "secret" not in answer.text
+        for name in ("none.svg", "x.txt"):
+            answer = client.get(page.rsplit("/", 1)[0] + f"/{name}")
+            assert answer.status_code == 404
+            assert "secret" not in answer.text

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import (
@@ -17,9 +17,8 @@ from tests.browser.assigned_work import (
     question_of,
     saved,
     select_text,
-    settled,
 )
-from tests.browser.looks import barriers, flaws, resize, schemes
+from tests.browser.looks import barriers, flaws, sound, widths
 from tests.factories import PASSWORD, make_user, queries_of
 from tests.ranked import give_lists, grade_pages, make_ranked_study
 from topkapi.app.db.models import Content, Document, Study
@@ -85,6 +84,7 @@ def test_lists_are_compared_by_keyboard_to_the_end(
     )
     assert len(shown) == len(set(shown)), "no key stands for two controls"
     expect(page.locator("#left-list li")).to_have_count(5)
+    expect(page.locator("#announce")).to_contain_text("Question 1. Left list, 5 results: ")
     answers = [*KEYS.items(), *KEYS.items()]
     seen = set()
     for count, (key, _) in enumerate(answers[:-1], 1):
@@ -100,11 +100,10 @@ def test_lists_are_compared_by_keyboard_to_the_end(
     expect(page.get_by_role("button", name="The same", exact=True)).to_be_visible()
 
 
-@pytest.mark.parametrize("choice", ["all", "active"])
 def test_undo_leave_and_resume(
-    new_lists: Callable[..., AssignedWork], context: BrowserContext, choice: str
+    new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    assigned = new_lists(lists_pairs=choice)
+    assigned = new_lists(lists_pairs="active")
     page = assigned.open_page(context)
     first = question_of(page)
     page.keyboard.press("n")
@@ -131,13 +130,12 @@ def test_undo_leave_and_resume(
     assert assigned.rows()[0].note == "t for two"
 
 
-def test_two_people_at_once_are_never_shown_the_same_pair(any_site: Site, browser: Browser) -> None:
+def test_two_people_at_once_are_never_shown_the_same_pair(
+    any_site: Site, new_context: Callable[..., BrowserContext]
+) -> None:
     mine = list_assigned(any_site, lists_pairs="active", lists_size=5)
     theirs = list_assigned(any_site, mine.study, round=1)
-    contexts = [browser.new_context() for _ in range(2)]
-    pages = [
-        assigned.open_page(own) for assigned, own in zip((mine, theirs), contexts, strict=True)
-    ]
+    pages = [assigned.open_page(new_context()) for assigned in (mine, theirs)]
     seen: list[frozenset[str]] = []
     for turn in range(5):
         seen += [frozenset(systems_of(page)) for page in pages]
@@ -150,30 +148,47 @@ def test_two_people_at_once_are_never_shown_the_same_pair(any_site: Site, browse
             else:
                 expect(page.get_by_text("Finished and saved")).to_be_visible()
     assert len(seen) == len(set(seen)) == 10
-    for own in contexts:
-        own.close()
 
 
-def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
+def test_results_are_opened_read_and_marked_and_nothing_answers_behind_them(
     new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_lists()
     page = assigned.open_page(context)
     before = question_of(page)
+    titles = {
+        side: page.locator(f"#{side}-list h3").all_inner_texts() for side in ("left", "right")
+    }
+    opened, reader = page.locator("#left-list a"), page.get_by_role("dialog")
+    heading, frame = reader.get_by_role("heading"), page.frame_locator("#reader iframe")
+    looks = opened.first.evaluate("a => getComputedStyle(a).textDecorationLine")
+    assert looks == "underline"
     page.locator("#right-list").evaluate("list => { list.scrollTop = 20 }")
-    page.locator("#left-list a").nth(1).click()
-    dialog = page.get_by_role("dialog")
-    expect(dialog).to_be_visible()
-    frame = dialog.locator("iframe")
-    expect(frame).to_have_attribute("sandbox", "allow-same-origin")
-    expect(page.frame_locator("#reader iframe").get_by_text("Paragraph 3.")).to_be_visible()
-    page.frame_locator("#reader iframe").locator("body").click()
+    opened.nth(1).click()
+    expect(heading).to_have_text(titles["left"][1])
+    expect(reader.locator("iframe")).to_have_attribute("sandbox", "allow-same-origin")
+    expect(frame.get_by_text("Paragraph 3.")).to_be_visible()
+    frame.locator("body").click()
     page.keyboard.press("ArrowLeft")
-    settled(page)
-    assert assigned.log() == [], "behind an open page nothing answers"
     page.keyboard.press("Escape")
-    expect(dialog).to_be_hidden()
+    expect(reader).to_be_hidden()
     expect(page.locator("#reader iframe")).to_have_count(0)
+    for place in ("#left-list", "button[value=left_much]"):  # a click beside it only closes it
+        opened.nth(1).click()
+        expect(reader).to_be_visible()
+        box = page.locator(place).bounding_box()
+        assert box is not None
+        page.mouse.click(box["x"] + 5, box["y"] + 5)
+        expect(reader).to_be_hidden()
+    expect(opened.nth(1)).to_be_focused()
+    for keys, title in (("3", titles["left"][2]), ("s1", titles["right"][0])):
+        for key in keys:  # digits open results of the active list
+            page.keyboard.press(key)
+        expect(heading).to_have_text(title)
+        page.keyboard.press("Escape")
+    page.keyboard.press("9")
+    expect(reader).to_be_hidden()
+
     page.keyboard.press("p")
     expect(page.get_by_role("button", name="Resume", exact=True)).to_be_visible()
     expect(page.locator(".results")).to_have_count(0)
@@ -183,60 +198,41 @@ def test_a_result_opens_in_the_safe_frame_and_pausing_takes_all_away(
     assert question_of(page) == before
     page.get_by_role("button", name="Larger text").click()
     expect(page.locator("#split")).to_have_attribute("data-size", "4")
-    press(page, "t", 1)
-    assert assigned.log() == [("answer", "same")]
 
-
-def test_a_click_beside_an_opened_result_only_closes_it(
-    new_lists: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    assigned = new_lists()
-    page = assigned.open_page(context)
-    opened = page.locator("#left-list a").nth(1)
-    for place in ("#left-list", "button[value=left_much]"):
-        opened.click()
-        expect(page.get_by_role("dialog")).to_be_visible()
-        box = page.locator(place).bounding_box()
-        assert box is not None
-        page.mouse.click(box["x"] + 5, box["y"] + 5)
-        expect(page.get_by_role("dialog")).to_be_hidden()
-    expect(opened).to_be_focused()
-    press(page, "t", 1)
-    assert assigned.log() == [("answer", "same")]
-
-
-def test_results_are_read_one_after_the_other_and_marked(
-    new_lists: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    assigned = new_lists()
-    page = assigned.open_page(context)
-    titles = page.locator("#left-list h3").all_inner_texts()
-    page.locator("#left-list a").first.focus()
+    opened.first.focus()
     page.keyboard.press("Enter")
-    reader = page.get_by_role("dialog")
-    expect(reader.get_by_role("heading")).to_have_text(titles[0])
+    expect(heading).to_have_text(titles["left"][0])
     expect(reader.get_by_role("button", name="Previous page")).to_be_disabled()
     for number in range(2, 6):
         page.keyboard.press(".")
-        expect(reader.get_by_role("heading")).to_have_text(titles[number - 1])
+        expect(heading).to_have_text(titles["left"][number - 1])
         expect(reader.get_by_text(f"{number} of 5")).to_be_visible()
     expect(reader.get_by_role("button", name="Next page")).to_be_disabled()
     page.keyboard.press(",")
-    expect(reader.get_by_role("heading")).to_have_text(titles[3])
-    expect(page.frame_locator("#reader iframe").get_by_text("Paragraph 3.")).to_be_visible()
+    expect(heading).to_have_text(titles["left"][3])
+    expect(frame.get_by_text("Paragraph 3.")).to_be_visible()
     select_text(page, "#reader", "Paragraph 3.")
     page.keyboard.press("m")
     marked = """() => [...(document.querySelector('#reader iframe').contentWindow
       .CSS.highlights.get('topkapi-passage') ?? [])].length"""
     page.wait_for_function(marked)
-    assert (barriers(page), flaws(page)) == ([], [])
+    assert [*barriers(page), *flaws(page)] == []
+    page.keyboard.press("v")
+    expect(reader.locator(".badge--text")).to_be_visible()
+    expect(frame.locator(".plain")).to_be_visible()
+    assert [*barriers(page), *flaws(page)] == []
+    page.keyboard.press("v")
+    expect(reader.locator(".badge--text")).to_be_hidden()
     page.keyboard.press("Escape")
-    expect(page.locator("#left-list a").nth(3)).to_be_focused()
+    expect(opened.nth(3)).to_be_focused()
     expect(page.locator("#left-list a[data-opened]")).to_have_count(5)
-    names = page.locator("#left-list a").evaluate_all("all => all.map(a => a.dataset.name)")
+    names = page.locator(".results a[data-opened]").evaluate_all(
+        "all => all.map(a => a.dataset.name)"
+    )
     page.reload()
     expect(page.locator("#left-list a[data-opened]")).to_have_count(5)
     press(page, "t", 1)
+    expect(page.locator("#announce")).to_contain_text("Right list, 5 results: ")
     assert assigned.log() == [("answer", "same")]
     shown = page.locator(".results a").evaluate_all(
         "all => all.map(a => [a.dataset.name, 'opened' in a.dataset])"
@@ -302,46 +298,16 @@ def test_hostile_titles_and_snippets_are_inert(site: Site, context: BrowserConte
     expect(tab.get_by_role("button", name="The same", exact=True)).to_be_visible()
 
 
-AXE = {(1440, "light"), (1440, "dark"), (390, "light")}
-
-
-def test_the_page_is_sound_at_every_width(site: Site, browser: Browser) -> None:
-    assigned = list_assigned(site, documents=9, k=8)
-    finished = list_assigned(site, systems=2)
-    context = browser.new_context()
-    page = assigned.open_page(context)
-    for width, height in ((1440, 900), (1024, 768), (390, 844)):
-        resize(page, width, height)
-        for scheme in schemes(page):
-            assert flaws(page) == [], (width, scheme)
-            assert (barriers(page) if (width, scheme) in AXE else []) == []
-        page.locator("#left-list a").first.click()
-        expect(page.locator("#reader iframe")).to_be_visible()
-        for scheme in schemes(page):
-            assert flaws(page) == [], f"opened at {width}, {scheme}"
-            assert (barriers(page) if width == 1440 else []) == []
-        page.keyboard.press("Escape")
+def test_the_page_is_sound_at_every_width(site: Site, context: BrowserContext) -> None:
+    page = list_assigned(site, documents=9, k=8, systems=2).open_page(context)
+    sound(page, "lists")
+    for _ in widths(page):
         for name in NAMES:
             expect(page.get_by_role("button", name=name, exact=True)).to_be_in_viewport()
-    context.close()
-    context = browser.new_context()
-    page = finished.open_page(context)
+    page.locator("#left-list a").first.click()
+    expect(page.locator("#reader iframe")).to_be_visible()
+    sound(page, "lists-reader")
+    page.keyboard.press("Escape")
     page.keyboard.press("t")
     expect(page.get_by_text("Finished and saved")).to_be_visible()
-    for scheme in schemes(page):
-        assert (barriers(page), flaws(page)) == ([], []), scheme
-    context.close()
-
-
-def test_on_a_phone_the_lists_are_a_strip_with_tabs(site: Site, browser: Browser) -> None:
-    assigned = list_assigned(site)
-    context = browser.new_context(viewport={"width": 390, "height": 844}, has_touch=True)
-    page = assigned.open_page(context)
-    expect(page.locator("#left-list")).to_be_in_viewport(ratio=0.9)
-    page.get_by_role("link", name="Right list").click()
-    expect(page.locator("#right-list")).to_be_in_viewport(ratio=0.9)
-    page.get_by_role("button", name="Right better", exact=True).click()
-    answered(page, 1)
-    saved(page)
-    assert assigned.log() == [("answer", "right")]
-    context.close()
+    sound(page, "lists-finished")

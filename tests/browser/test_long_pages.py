@@ -6,6 +6,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import AssignedWork, Body, moved_on, question_of, ready, saved
+from tests.browser.page_clock import pass_time
 
 pytestmark = pytest.mark.browser
 SHOWN = "document.querySelector('#left-frames iframe:not(.frame--next)')"
@@ -57,6 +58,7 @@ def test_long_pages_are_laid_out_completely_and_keep_their_place(
     assert page.evaluate(IS_SLICED), "prefetched pages begin with their first slice"
     for _ in range(2):
         answer(page)
+        pass_time(page, 1000)  # of reading, after which prefetched pages are laid out
         page.wait_for_function(LATER)
         shown, alone = page.evaluate(HEIGHTS)
         assert shown == alone > 20_000
@@ -70,6 +72,7 @@ def test_long_pages_are_laid_out_completely_and_keep_their_place(
     ready(page)
     assert page.evaluate(f"{SHOWN}.dataset.name") == name
     page.wait_for_function(f"{SHOWN}.contentWindow.scrollY === 15000")
+    pass_time(page, 1000)
     page.wait_for_function(LATER)
 
 

@@ -1,24 +1,16 @@
 """A researcher compares models in the background, leaves, and comes back to the result."""
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.assigned_work import Site
-from tests.browser.looks import assert_accessible, flaws, schemes, widths
+from tests.browser.looks import barriers, sound
 from tests.factories import make_user
 from tests.services.test_job_kinds import labelled_study
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.jobs.worker import Worker
 
 pytestmark = pytest.mark.browser
-
-
-def looks_right(page: Page) -> None:
-    """Check layout and accessibility at every width, in both schemes."""
-    for width in widths(page):
-        for scheme in schemes(page):
-            assert flaws(page) == [], (width, scheme)
-    assert_accessible(page)
 
 
 def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContext) -> None:
@@ -31,12 +23,10 @@ def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContex
     for name in ("FocusedNet", "Top-k ListMLE", "ListNet"):
         page.get_by_label(name, exact=True).uncheck()
     page.get_by_label("clicks").uncheck()
-    assert_accessible(page)
-    for width in widths(page):
-        assert flaws(page) == [], width
+    sound(page, "models")
     page.get_by_role("button", name="Compare").click()
     expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
-    assert_accessible(page)
+    assert barriers(page) == []
     page.close()
 
     Worker(site.sessions).run(until_empty=True)
@@ -54,7 +44,7 @@ def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContex
     page.keyboard.press("Enter")
     expect(differences.get_by_role("columnheader")).to_have_text(["Query", "RankSVM", "Regression"])
     expect(page.get_by_text("clicks")).to_have_count(0)
-    looks_right(page)
+    sound(page, "comparison")
     with page.expect_download() as download:
         page.get_by_role("link", name="Run of RankSVM").click()
     assert download.value.suggested_filename == f"{study.slug}.ranksvm.run.txt"
@@ -72,13 +62,13 @@ def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContex
     expect(page.get_by_role("alert")).to_contain_text("Pages per query: 'five' is not a number.")
     for name, text in {"Pages per query": "5", "k": "2", "Simulated sessions": "2"}.items():
         page.get_by_label(name, exact=True).fill(text)
-    looks_right(page)
+    sound(page, "plan")
     page.get_by_role("button", name="Simulate").click()
     expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
     Worker(site.sessions).run(until_empty=True)
     expect(page.get_by_role("heading", name="4 queries of 5 pages, top 2")).to_be_visible()
     expect(page.get_by_role("img", name="Expected quality of a list")).to_be_visible()
-    looks_right(page)
+    sound(page, "planned")
 
     page.goto(f"{site.server.url}/studies/{study.slug}/models")
     page.get_by_role("button", name="Compare").click()

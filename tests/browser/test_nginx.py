@@ -3,11 +3,11 @@
 import shutil
 import ssl
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.assigned_work import Site
 from tests.browser.test_prefix import PREFIX, walk_under_path
@@ -98,9 +98,12 @@ def make_certificate(folder: Path) -> None:
 
 
 def test_everything_works_behind_nginx_with_tls_under_a_path(
-    behind_nginx: Site, browser: Browser, provider: OpenIdProvider, tmp_path: Path
+    behind_nginx: Site,
+    new_context: Callable[..., BrowserContext],
+    provider: OpenIdProvider,
+    tmp_path: Path,
 ) -> None:
-    context = browser.new_context(ignore_https_errors=True)
+    context = new_context(ignore_https_errors=True)
     assigned = walk_under_path(behind_nginx, context, tmp_path)
     context.clear_cookies()
     provider.email = assigned.user.email
@@ -108,7 +111,6 @@ def test_everything_works_behind_nginx_with_tls_under_a_path(
     cookies = context.cookies()
     assert cookies
     assert all(each.get("secure") for each in cookies)
-    context.close()
     with behind_nginx.sessions.write.begin() as session:
         _, token = issue_token(session, make_user(session, role=Role.ADMIN), "test")
     trusted = ssl.create_default_context(cafile=str(tmp_path / "nginx" / "certificate.pem"))

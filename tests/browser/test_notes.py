@@ -3,13 +3,10 @@
 import pytest
 from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
-from tests.browser.assigned_work import (
-    AssignedWork,
-    press,
-    shows_what_it_asks,
-)
+from tests.browser.assigned_work import AssignedWork, press, shows_what_it_asks
 
 pytestmark = pytest.mark.browser
+LONGEST_NOTE = "郁" * 10_000
 
 
 def write(page: Page, text: str) -> None:
@@ -19,54 +16,38 @@ def write(page: Page, text: str) -> None:
     expect(page.get_by_role("dialog")).to_be_hidden()
 
 
-def test_a_note_stays_with_the_pair_it_was_written_on(assigned: AssignedWork, tab: Page) -> None:
-    press(tab, "ArrowLeft", 1)
-    write(tab, "about the second pair")
-    press(tab, "u", 0)
-    expect(tab.locator("#note-text")).to_have_value("")
-    press(tab, "ArrowLeft", 1)
-    expect(tab.locator("#note-text")).to_have_value("about the second pair")
-    press(tab, "ArrowRight", 2)
-    notes = [row.note for row in assigned.rows()]
-    assert notes == [None, None, None, "about the second pair"]
-
-
-def test_after_undo_the_answer_and_its_note_are_shown_and_sent_again(
-    assigned: AssignedWork, tab: Page
+def test_a_note_stays_with_its_question_and_is_sent_with_the_answer(
+    assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     write(tab, "the left page is newer")
     press(tab, "ArrowLeft", 1)
+    write(tab, "about the second pair")
     tab.keyboard.press("u")
-    shown = tab.locator("#notice")
+    shown, field = tab.locator("#notice"), tab.locator("#note-text")
     expect(shown).to_contain_text("You answered: Left is better.")
     expect(shown).to_contain_text("the left page is newer")
-    expect(tab.locator("#note-text")).to_have_value("the left page is newer")
+    expect(field).to_have_value("the left page is newer")
     tab.reload()
     shows_what_it_asks(tab)
     expect(shown).to_contain_text("You answered: Left is better.")
-    press(tab, "ArrowRight", 1)
+    press(tab, "ArrowLeft", 1)
     expect(shown).to_be_empty()
-    notes = [(row.answer, row.note) for row in assigned.rows()]
-    assert notes == [
-        ("left", "the left page is newer"),
-        (None, None),
-        ("right", "the left page is newer"),
-    ]
-
-
-def test_a_draft_survives_a_reload_and_a_closed_tab(
-    assigned: AssignedWork, tab: Page, context: BrowserContext
-) -> None:
-    write(tab, "half a thought")
-    tab.reload()
-    shows_what_it_asks(tab)
-    expect(tab.locator("#note-text")).to_have_value("half a thought")
+    expect(field).to_have_value("about the second pair")
     tab.close()
     again = assigned.open_page(context)
-    expect(again.locator("#note-text")).to_have_value("half a thought")
-    press(again, "t", 1)
+    expect(again.locator("#note-text")).to_have_value("about the second pair")
+    press(again, "ArrowRight", 2)
     expect(again.locator("#note-text")).to_have_value("")
-    assert assigned.rows()[0].note == "half a thought"
+    write(again, LONGEST_NOTE)
+    press(again, "t", 3)
+    expect(again.get_by_text("No connection.")).not_to_be_visible()
+    assert [(row.answer, row.note) for row in assigned.rows()] == [
+        ("left", "the left page is newer"),
+        (None, None),
+        ("left", "the left page is newer"),
+        ("right", "about the second pair"),
+        ("tie", LONGEST_NOTE),
+    ]
 
 
 def test_signing_out_deletes_drafts_and_keeps_unsent_answers(

@@ -3,81 +3,77 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
     answered,
+    plain_pages,
+    ready,
     saved,
+    sent_again,
     shows_what_it_asks,
 )
+from tests.browser.page_clock import pass_time
 
 pytestmark = pytest.mark.browser
 FAILED = "The answer could not be saved"
-REST = "minutes without a break"
 
 
-def fail(route: Route) -> None:
-    route.fulfill(status=500, body="no")
-
-
-def test_an_urgent_notice_is_replaced_and_wiped_by_nothing_less_urgent(
+def test_an_urgent_notice_is_covered_by_nothing_and_others_go_with_escape_or_an_answer(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    assigned = new_assigned(rest_minutes=5, idle_seconds=3600)
-    context.clock.install()
+    # seconds: of the clock that the test moves
+    assigned = new_assigned(pages=plain_pages(9), rest_minutes=5, idle_seconds=3600)
     page = assigned.open_page(context)
-    page.route("**/judgments", fail)
+    notice = page.locator("#notice")
+    page.keyboard.press("m")
+    expect(notice).to_contain_text("Nothing is selected.")
+    expect(notice.locator("kbd")).to_have_text("Esc")
+    page.keyboard.press("Escape")
+    expect(notice).to_be_empty()
+    page.keyboard.press("m")
+    expect(notice).to_contain_text("Nothing is selected.")
     page.keyboard.press("ArrowLeft")
     answered(page, 1)
-    alert = page.locator("#notice").get_by_role("alert")
-    expect(alert).to_contain_text(FAILED)
-    page.keyboard.press("m")  # nothing is selected, which has a notice of its own
-    expect(alert).to_contain_text(FAILED)
+    expect(notice).to_be_empty()
+    saved(page)
+    page.keyboard.press("u")
+    expect(notice).to_contain_text("You answered: Left is better.")
+    page.reload()
+    shows_what_it_asks(page)
+    expect(notice).to_contain_text("You answered: Left is better.")
     page.keyboard.press("Escape")
+    expect(notice).to_be_empty()
+
+    page.route("**/judgments", lambda route: route.fulfill(status=500, body="no"))
+    page.keyboard.press("ArrowLeft")
+    answered(page, 1)
+    alert = notice.get_by_role("alert")
     expect(alert).to_contain_text(FAILED)
-    page.clock.run_for(310_000)  # a rest is due
+    page.keyboard.press("m")
+    page.keyboard.press("Escape")
+    pass_time(page, 310_000)  # a rest is due
     expect(alert).to_contain_text(FAILED)
     page.keyboard.press("ArrowRight")  # waits for the first answer
     expect(page.locator(".answer[aria-pressed=true]")).to_have_count(1)
     expect(alert).to_contain_text(FAILED)
     page.unroute("**/judgments")
-    page.clock.run_for(60_000)  # it is sent again by itself
+    sent_again(page)
     answered(page, 2)
-    saved(page)
     expect(page.get_by_text(FAILED)).not_to_be_visible()
-    assert assigned.log() == [("answer", "left"), ("answer", "right")]
 
-
-def test_what_an_urgent_notice_covers_comes_back(tab: Page) -> None:
-    tab.route("**/judgments", lambda route: route.abort())
-    tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_text("No connection.")).to_be_visible()
-    tab.keyboard.press("m")
-    expect(tab.get_by_text("No connection.")).to_be_visible()
-    expect(tab.get_by_text("Nothing is selected.")).not_to_be_visible()
-    tab.unroute_all()
-    expect(tab.get_by_text("Nothing is selected.")).to_be_visible()
-    expect(tab.get_by_text("No connection.")).not_to_be_visible()
-
-
-def test_other_notices_go_with_escape_and_with_the_next_answer(tab: Page) -> None:
-    notice = tab.locator("#notice")
-    tab.keyboard.press("m")
-    expect(notice).to_contain_text("Nothing is selected.")
-    expect(notice.locator("kbd")).to_have_text("Esc")
-    tab.keyboard.press("Escape")
-    expect(notice).to_be_empty()
-    tab.keyboard.press("m")
-    expect(notice).to_contain_text("Nothing is selected.")
-    tab.keyboard.press("ArrowLeft")
-    answered(tab, 1)
-    expect(notice).to_be_empty()
-    saved(tab)
-    tab.keyboard.press("u")
-    expect(notice).to_contain_text("You answered: Left is better.")
-    tab.reload()
-    shows_what_it_asks(tab)
-    expect(notice).to_contain_text("You answered: Left is better.")
-    tab.keyboard.press("Escape")
-    expect(notice).to_be_empty()
+    ready(page)
+    page.route("**/judgments", lambda route: route.abort())
+    page.keyboard.press("ArrowLeft")
+    expect(page.get_by_text("No connection.")).to_be_visible()
+    page.keyboard.press("m")
+    expect(page.get_by_text("Nothing is selected.")).not_to_be_visible()
+    expect(page.get_by_text("No connection.")).to_be_visible()
+    page.unroute("**/judgments")
+    sent_again(page)
+    expect(page.get_by_text("Nothing is selected.")).to_be_visible()  # what it covered
+    expect(page.get_by_text("No connection.")).not_to_be_visible()
+    answers = [("answer", "left"), ("undo", None)]
+    answers += [("answer", answer) for answer in ("left", "right", "left")]
+    assert assigned.log() == answers

@@ -3,20 +3,21 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Dialog, Page, Route, expect
+from playwright.sync_api import BrowserContext, Dialog, Page, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
     Site,
     answered,
+    happened,
     make_assigned,
     plain_pages,
     press,
     ready,
     saved,
-    settled,
     shows_what_it_asks,
 )
+from tests.browser.page_clock import pass_time
 from tests.factories import PASSWORD
 from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Tool
@@ -43,6 +44,7 @@ def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
         assigned = make_assigned(postgresql_site, tool=tool, pages=plain_pages(9))
         context.clear_cookies()
         tab = assigned.open_page(context)
+        pass_time(tab, 1500)  # of reading, after which more is prefetched
         expect(tab.locator("#answers[data-deep='0']")).to_be_attached()
         context.set_offline(True)
         for count, key in enumerate(keys[:-1], 1):
@@ -57,35 +59,19 @@ def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
         stored = f"Your {len(keys)} answers are stored in this browser"
         expect(tab.locator("#notice")).to_contain_text(stored)
         expect(tab.locator("#answers .answer").first).to_be_disabled()
+        pass_time(tab, 60_000)
+        assert tab.inner_text("#clock time") == "00:01", "without a question the clock stands still"
         assert assigned.log() == []
         context.set_offline(False)
         saved(tab)
         answered(tab, len(keys))
         expect(tab.get_by_text("No connection.")).not_to_be_visible()
         assert assigned.log() == [("answer", answer) for answer in answers]
-        tab.keyboard.press(keys[0])
-        answered(tab, len(keys) + 1)
-        saved(tab)
+        press(tab, keys[0], len(keys) + 1)
         tab.close()
 
 
-def test_without_storage_the_answer_is_said_to_be_in_this_tab_only(
-    assigned: AssignedWork, context: BrowserContext
-) -> None:
-    context.add_init_script(NO_STORAGE)
-    tab = assigned.open_page(context)
-    context.set_offline(True)
-    tab.keyboard.press("ArrowLeft")
-    notice = tab.locator("#notice")
-    expect(notice).to_contain_text("Your answer is kept in this tab only and sent when")
-    expect(notice).to_contain_text("Keep this tab open.")
-    context.set_offline(False)
-    expect(notice).to_be_empty()
-    answered(tab, 1)
-    assert assigned.log() == [("answer", "left")]
-
-
-def test_answers_survive_a_closed_tab(
+def test_answers_survive_a_closed_tab_and_nobody_else_sends_them(
     assigned: AssignedWork, tab: Page, context: BrowserContext
 ) -> None:
     tab.evaluate(NO_ANSWER_LEAVES)
@@ -94,7 +80,12 @@ def test_answers_survive_a_closed_tab(
     tab.keyboard.press("t")
     expect(tab.locator("#notice")).to_contain_text("Your 2 answers are stored")
     tab.close()
-    assert assigned.log() == []
+    other = make_assigned(assigned.site)
+    context.add_cookies([assigned.site.cookie(other.user)])
+    theirs = other.open_page(context)
+    assert assigned.log() == other.log() == []
+    theirs.close()
+    context.add_cookies([assigned.site.cookie(assigned.user)])
     again = context.new_page()
     again.goto(assigned.site.server.url)
     unsent = again.locator("#unsent")
@@ -106,39 +97,6 @@ def test_answers_survive_a_closed_tab(
     again.reload()
     shows_what_it_asks(again)
     assert len(assigned.log()) == 2
-
-
-def test_nobody_else_sends_what_i_left(
-    assigned: AssignedWork, tab: Page, context: BrowserContext
-) -> None:
-    tab.evaluate(NO_ANSWER_LEAVES)
-    tab.keyboard.press("ArrowLeft")
-    expect(tab.get_by_text("No connection.")).to_be_visible()
-    tab.close()
-    other = make_assigned(assigned.site)
-    context.add_cookies([assigned.site.cookie(other.user)])
-    theirs = other.open_page(context)
-    assert assigned.log() == other.log() == []
-    theirs.close()
-    context.add_cookies([assigned.site.cookie(assigned.user)])
-    mine = context.new_page()
-    mine.goto(assigned.url)
-    expect(mine.get_by_text("The stored answer is saved now.")).to_be_visible()
-    assert assigned.log() == [("answer", "left")]
-
-
-def test_a_server_that_hangs_is_named(
-    new_assigned: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    page = new_assigned().open_page(context)
-    held: list[Route] = []
-    page.route("**/judgments", lambda route: held.append(route))
-    page.keyboard.press("ArrowLeft")
-    expect(page.get_by_text("The server is slow to answer.")).to_be_visible()
-    held[0].continue_()
-    saved(page)
-    expect(page.get_by_text("The server is slow to answer.")).not_to_be_visible()
-    answered(page, 1)
 
 
 def expire(assigned: AssignedWork) -> None:
@@ -153,18 +111,28 @@ def sign_in(page: Page, assigned: AssignedWork) -> None:
     page.get_by_role("button", name="Sign in").click()
 
 
-def test_an_expired_sign_in_says_why_and_what_is_safe(
-    new_assigned: Callable[..., AssignedWork], browser: Browser
+def test_an_expired_sign_in_says_why_and_loses_no_answer(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_assigned()
-    context = browser.new_context()
     page = assigned.open_page(context)
     expire(assigned)
     page.keyboard.press("ArrowRight")
     expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
     expect(page.get_by_text("stored in this browser")).to_be_visible()
-    sign_in(page, assigned)
+    expect(page.get_by_label("E-mail")).to_be_focused()
+    page.keyboard.type(assigned.user.email)
+    page.keyboard.press("Tab")
+    page.keyboard.type("not the password")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Enter the password again.")).to_be_visible()
+    expect(page.get_by_label("Password")).to_be_focused()
+    assert assigned.log() == []
+    page.keyboard.type(PASSWORD)
+    page.keyboard.press("Enter")
     expect(page.get_by_text("The stored answer is saved now.")).to_be_visible()
+    answered(page, 1)
+    assert assigned.log() == [("answer", "right")]
     expire(assigned)
     page.keyboard.press("h")
     page.keyboard.type("wrap")
@@ -173,22 +141,35 @@ def test_an_expired_sign_in_says_why_and_what_is_safe(
     sign_in(page, assigned)
     page.wait_for_url(assigned.url)
     ready(page)
-    context.close()
 
 
-def test_without_storage_an_expired_sign_in_loses_no_answer(
+def test_without_storage_the_tab_keeps_the_answers(
     assigned: AssignedWork, context: BrowserContext
 ) -> None:
     context.add_init_script(NO_STORAGE)
     tab = assigned.open_page(context)
+    context.set_offline(True)
+    tab.keyboard.press("ArrowLeft")
+    notice = tab.locator("#notice")
+    expect(notice).to_contain_text("Your answer is kept in this tab only and sent when")
+    expect(notice).to_contain_text("Keep this tab open.")
+    context.set_offline(False)
+    expect(notice).to_be_empty()
+    ready(tab)
+    assert assigned.log() == [("answer", "left")]
+    context.add_cookies([assigned.site.cookie(assigned.user)])  # a new session in another tab
+    press(tab, "ArrowLeft", 2)
+    ready(tab)
+    assert assigned.log() == [("answer", "left")] * 2
+
     other = make_assigned(assigned.site)
     expire(assigned)
     tab.keyboard.press("ArrowRight")
-    answered(tab, 1)
-    tab.keyboard.press("ArrowLeft")  # waits for the first answer
-    notice = tab.locator("#notice").get_by_role("alert")
-    expect(notice).to_contain_text("Your sign-in has expired.")
-    expect(notice).to_contain_text("This tab keeps your unsent answers.")
+    answered(tab, 3)
+    tab.keyboard.press("ArrowLeft")  # waits for the other answer
+    alert = notice.get_by_role("alert")
+    expect(alert).to_contain_text("Your sign-in has expired.")
+    expect(alert).to_contain_text("This tab keeps your unsent answers.")
     asked: list[str] = []
 
     def stay(dialog: Dialog) -> None:
@@ -197,39 +178,26 @@ def test_without_storage_an_expired_sign_in_loses_no_answer(
 
     tab.on("dialog", stay)
     tab.evaluate("location.assign('/')")
-    settled(tab)
-    assert asked == ["beforeunload"], "nobody leaves without being asked"
-    # What was on its way when the cookie changed is redirected to the sign-in.
-    with tab.expect_response(
-        lambda each: each.url == assigned.url and each.status != 303
-    ) as refused:
+    happened(tab, lambda: asked == ["beforeunload"], "a question before the tab is left")
+    with tab.expect_response(assigned.url) as refused:
         context.add_cookies([assigned.site.cookie(other.user)])
+        pass_time(tab, 8000)
     assert refused.value.status == 404
-    expect(notice).to_contain_text("Your sign-in has expired.")
-    assert assigned.log() == other.log() == []
+    expect(alert).to_contain_text("Your sign-in has expired.")
+    assert other.log() == []
+    assert len(assigned.log()) == 2
     context.clear_cookies()
     with context.expect_page() as opened:
-        notice.get_by_role("link", name="Sign in").click()
+        alert.get_by_role("link", name="Sign in").click()
     sign_in(opened.value, assigned)
     expect(opened.value.get_by_role("heading", name="Your queue")).to_be_visible()
     tab.bring_to_front()
-    answered(tab, 2)
-    expect(tab.locator("#notice")).to_be_empty()
-    assert assigned.log() == [("answer", "right"), ("answer", "left")]
-    press(tab, "ArrowLeft", 3)
+    pass_time(tab, 8000)
+    answered(tab, 4)
+    expect(notice).to_be_empty()
+    assert assigned.log()[2:] == [("answer", "right"), ("answer", "left")]
+    press(tab, "ArrowLeft", 5)
     tab.keyboard.press("h")
     tab.keyboard.type("wrap")
     tab.keyboard.press("Enter")
     expect(tab.get_by_label("Stop highlighting wrap")).to_have_count(1)
-
-
-def test_without_storage_a_form_of_an_older_sign_in_is_sent_under_the_new_one(
-    assigned: AssignedWork, context: BrowserContext
-) -> None:
-    context.add_init_script(NO_STORAGE)
-    tab = assigned.open_page(context)
-    context.add_cookies([assigned.site.cookie(assigned.user)])  # a new session in another tab
-    tab.keyboard.press("ArrowLeft")
-    answered(tab, 1)
-    ready(tab)
-    assert assigned.log() == [("answer", "left")]

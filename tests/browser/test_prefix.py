@@ -36,7 +36,7 @@ class Proxy(BaseHTTPRequestHandler):
             self.escaped.append(self.path)
             self.send_error(404)
             return
-        upstream = http.client.HTTPConnection("127.0.0.1", self.target, timeout=60)
+        upstream = http.client.HTTPConnection("127.0.0.1", self.target)
         path = self.path.removeprefix(PREFIX)
         upstream.request(self.command, path, body, dict(self.headers.items()))
         reply = upstream.getresponse()
@@ -63,14 +63,16 @@ def proxied(sqlite_url: str, tmp_path: Path) -> Iterator[Site]:
     threading.Thread(target=server.serve_forever, daemon=True).start()
     url = f"http://localhost:{server.server_address[1]}{PREFIX}"
     engine = make_engine(sqlite_url)
-    with serving(
-        sqlite_url, tmp_path, port=Proxy.target, start=FORKER.start, public_url=url
-    ) as live:
-        behind = LiveServer(url, live.process, live.log, sqlite_url, live.secret_file)
-        yield Site(behind, make_sessions(engine))
-    engine.dispose()
-    server.shutdown()
-    server.server_close()
+    try:
+        with serving(
+            sqlite_url, tmp_path, port=Proxy.target, start=FORKER.start, public_url=url
+        ) as live:
+            behind = LiveServer(url, live.process, live.log, sqlite_url, live.secret_file)
+            yield Site(behind, make_sessions(engine))
+    finally:
+        engine.dispose()
+        server.shutdown()
+        server.server_close()
 
 
 def test_a_person_judges_and_an_administrator_imports_under_a_path(

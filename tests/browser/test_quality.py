@@ -1,11 +1,12 @@
 """Quality of answers in the browser: adjudication, known answers."""
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, expect
+from playwright.sync_api import BrowserContext, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site, ready
-from tests.browser.test_steering import admin, looks_right
+from tests.browser.looks import sound
+from tests.browser.test_steering import admin
 from tests.factories import queries_of
 from tests.services.test_adjudication import judge, split_study
 from topkapi.app.db.models import Assignment, GoldPair, User
@@ -17,14 +18,14 @@ pytestmark = pytest.mark.browser
 __all__ = ["admin"]
 
 
+@pytest.mark.parametrize("own_site", ["postgresql"], indirect=True)
 def test_an_adjudication_from_the_dashboard_to_the_common_list(
-    any_site: Site,
+    own_site: Site,
     admin: User,
     context: BrowserContext,
-    browser: Browser,
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"split{admin.id}"
-    with any_site.sessions.write.begin() as session:
+    url, page, slug = own_site.server.url, context.new_page(), f"split{admin.id}"
+    with own_site.sessions.write.begin() as session:
         study, people = split_study(session, slug)
         people[2].name = name = f"Chidi {slug}"
         title, chidi = study.name, people[2]
@@ -35,22 +36,22 @@ def test_an_adjudication_from_the_dashboard_to_the_common_list(
     row = page.get_by_role("row").filter(has_text="q0")
     expect(row).to_contain_text("2 lists")
     expect(row).to_contain_text("1 open pairs")
-    looks_right(page)
+    sound(page, "adjudication")
     page.get_by_label("Adjudicator of q0").select_option(label=name)
     page.get_by_role("button", name="Assign adjudication of q0").click()
     expect(page.get_by_text("Adjudication assigned.")).to_be_visible()
     expect(row).to_contain_text(f"{name}, not finished")
 
-    other = browser.new_context()
-    other.add_cookies([any_site.cookie(chidi)])
-    judging = other.new_page()
-    with any_site.sessions.read.begin() as session:
+    context.add_cookies([own_site.cookie(chidi)])
+    judging = context.new_page()
+    with own_site.sessions.read.begin() as session:
         work = select(Assignment.id).where(Assignment.user_id == chidi.id)
         judging.goto(f"{url}/assignments/{session.scalars(work).one()}")
     ready(judging)
     judging.get_by_role("button", name="Left is better").click()
     expect(judging.get_by_text("You have judged the pairs that others disagreed")).to_be_visible()
-    other.close()
+    judging.close()
+    context.add_cookies([own_site.cookie(admin)])
 
     page.goto(f"{url}/studies/{slug}/progress")
     page.get_by_role("link", name="Adjudicate disagreement").click()
@@ -62,10 +63,10 @@ def test_an_adjudication_from_the_dashboard_to_the_common_list(
 
 
 def test_accuracy_on_known_pairs_is_shown_live(
-    any_site: Site, admin: User, context: BrowserContext
+    own_site: Site, admin: User, context: BrowserContext
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"gold{admin.id}"
-    with any_site.sessions.write.begin() as session:
+    url, page, slug = own_site.server.url, context.new_page(), f"gold{admin.id}"
+    with own_site.sessions.write.begin() as session:
         study, people = split_study(session, slug)
         query = queries_of(session, study)[1]
         pages = candidates_of_study(session, study.id)[query.id]
@@ -84,7 +85,7 @@ def test_accuracy_on_known_pairs_is_shown_live(
     page.goto(f"{url}/studies/{slug}/progress")
     expect(page.get_by_role("heading", name="Assessors", exact=True)).to_be_visible()
     expect(page.get_by_role("columnheader", name="Known pairs")).to_have_count(0)
-    with any_site.sessions.write.begin() as session:
+    with own_site.sessions.write.begin() as session:
         judge(session, session.get_one(Assignment, row.id), [f"q1-d{n}" for n in (3, 2, 1, 0)])
     line = page.locator("#p-people tr").filter(has_text="Chidi").first
     expect(line).to_contain_text("0 %")
@@ -92,4 +93,4 @@ def test_accuracy_on_known_pairs_is_shown_live(
     expect(reasons).to_contain_text("inaccurate")
     expect(reasons).to_contain_text("answers on known pairs are right")
     expect(page.locator("#p-stats")).to_contain_text("Right on known pairs")
-    looks_right(page)
+    sound(page, "known-pairs")

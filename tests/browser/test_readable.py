@@ -9,16 +9,15 @@ from tests.browser.assigned_work import (
     LONG_TEXT,
     AssignedWork,
     Body,
-    Site,
     answered,
     frame_of,
     moved_on,
     question_of,
     ready,
     saved,
+    settled,
 )
 from tests.browser.looks import barriers, flaws
-from tests.browser.test_lists import list_assigned
 from topkapi.app.domain.enums import Tool
 
 pytestmark = pytest.mark.browser
@@ -171,22 +170,6 @@ def test_a_page_is_read_as_text_and_back(
     assert tab.url == "about:blank"
 
 
-def test_an_opened_result_is_read_as_text(site: Site, context: BrowserContext) -> None:
-    tab = list_assigned(site, documents=6, k=4).open_page(context)
-    tab.locator("#left-list a").first.click()
-    reader = tab.get_by_role("dialog")
-    page = tab.frame_locator("#reader iframe")
-    expect(page.locator("body")).to_be_visible()
-    tab.keyboard.press("v")
-    expect(reader.locator(".badge--text")).to_be_visible()
-    expect(page.locator(".plain")).to_be_visible()
-    assert (flaws(tab), barriers(tab)) == ([], [])
-    tab.keyboard.press("v")
-    expect(reader.locator(".badge--text")).to_be_hidden()
-    tab.keyboard.press("Escape")
-    expect(reader).to_be_hidden()
-
-
 WORDS = " ".join(f"word{number}" for number in range(200))
 HAN = "".join(chr(0x4E00 + 7 * number) for number in range(200))
 DIFFER = """() => ['left', 'right'].map((side) => {
@@ -236,7 +219,7 @@ def test_pages_with_other_text_say_nothing(
     tab = assigned.open_page(context)
     texts = {str(at): body.data for at, body in enumerate(bodies)}
     for number in range(2):
-        tab.evaluate("new Promise((done) => requestIdleCallback(() => requestIdleCallback(done)))")
+        settled(tab)
         left, right = (texts[tab.inner_text(f"#{side}-title h2")[-1]] for side in ("left", "right"))
         is_near = left.rstrip(".") == right.rstrip(".")
         expect(tab.locator(".badge--same")).to_have_count(2 if is_near else 0)

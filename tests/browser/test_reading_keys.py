@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import (
     LONG_TEXT,
@@ -12,7 +12,6 @@ from tests.browser.assigned_work import (
     Site,
     answered,
     frame_of,
-    make_assigned,
     plain_pages,
     press,
     ready,
@@ -34,11 +33,6 @@ WIDE = Body(
 )
 
 
-@pytest.fixture
-def assigned(new_assigned: Callable[..., AssignedWork]) -> AssignedWork:
-    return new_assigned()
-
-
 def top(page: Page, side: str) -> float:
     return float(page.evaluate(f"() => {FRAME.format(side)}.scrollY"))
 
@@ -57,9 +51,18 @@ def nothing_answered(page: Page, assigned: AssignedWork) -> None:
     assert assigned.log() == []
 
 
-def test_a_fresh_pair_scrolls_by_every_reading_key(assigned: AssignedWork, tab: Page) -> None:
-    assert tab.evaluate("document.activeElement.tagName") == "BODY"
+def test_reading_keys_scroll_the_active_page(
+    new_assigned: Callable[..., AssignedWork], context: BrowserContext
+) -> None:
+    assigned = new_assigned(pages=plain_pages(12))
+    tab = assigned.open_page(context)
+    ring = """side => getComputedStyle(document.getElementById(side), '::after').borderTopWidth
+      + getComputedStyle(document.getElementById(side), '::after').content"""
+    focused = "document.activeElement.tagName"
+    assert tab.evaluate(focused) == "BODY"
     expect(tab.locator("#left")).to_have_attribute("aria-current", "true")
+    assert tab.evaluate(ring, "left") == '2px""'
+    assert tab.evaluate(ring, "right").endswith("none")
     for down, up in (("ArrowDown", "ArrowUp"), ("j", "k"), ("Space", "Shift+Space")):
         tab.keyboard.press(down)
         scrolled(tab, "left", "y > 20")
@@ -73,53 +76,50 @@ def test_a_fresh_pair_scrolls_by_every_reading_key(assigned: AssignedWork, tab: 
     scrolled(tab, "left", "y === 0")
     assert top(tab, "right") == 0
     nothing_answered(tab, assigned)
+    for count, key in enumerate(("F6", "s"), 1):
+        tab.keyboard.press(key)
+        expect(tab.locator("#right")).to_have_attribute("aria-current", "true")
+        expect(tab.locator("#left")).not_to_have_attribute("aria-current", "true")
+        expect(tab.locator("#announce")).to_have_text("Right page is active.")
+        before = top(tab, "left"), top(tab, "right")
+        tab.keyboard.press("Space")
+        scrolled(tab, "right", f"y > {before[1]} + 200")
+        assert top(tab, "left") == before[0]
+        press(tab, "ArrowLeft", count)
+        expect(tab.locator("#right")).to_have_attribute("aria-current", "true")
+        tab.keyboard.press(key)
+        expect(tab.locator("#left")).to_have_attribute("aria-current", "true")
 
-
-@pytest.mark.parametrize("key", ["F6", "s"])
-def test_another_key_switches_the_active_page(tab: Page, key: str) -> None:
-    tab.keyboard.press(key)
-    expect(tab.locator("#right")).to_have_attribute("aria-current", "true")
-    expect(tab.locator("#left")).not_to_have_attribute("aria-current", "true")
-    expect(tab.locator("#announce")).to_have_text("Right page is active.")
-    tab.keyboard.press("Space")
-    scrolled(tab, "right", "y > 200")
-    assert top(tab, "left") == 0
-    tab.keyboard.press("ArrowLeft")
-    answered(tab, 1)
-    expect(tab.locator("#right")).to_have_attribute("aria-current", "true")
-    tab.keyboard.press(key)
-    expect(tab.locator("#left")).to_have_attribute("aria-current", "true")
-
-
-def test_a_ring_shows_the_active_page_and_a_focused_frame(tab: Page) -> None:
-    ring = """side => getComputedStyle(document.getElementById(side), '::after').borderTopWidth
-      + getComputedStyle(document.getElementById(side), '::after').content"""
-    assert tab.evaluate(ring, "left") == '2px""'
-    assert tab.evaluate(ring, "right").endswith("none")
     frame_of(tab, "right").locator("body").click()
+    tab.mouse.wheel(0, 400)
     expect(tab.locator("#right")).to_have_attribute("data-focused", "")
     expect(tab.locator("#right")).to_have_attribute("aria-current", "true")
+    assert tab.evaluate(focused) == "IFRAME"
     assert tab.evaluate(ring, "right") == '3px""'
     tab.keyboard.press("Escape")
     expect(tab.locator("#right")).not_to_have_attribute("data-focused", "")
-
-
-def test_after_an_answer_the_keys_still_scroll(tab: Page) -> None:
+    for count, (side, key) in enumerate((("right", "ArrowRight"), ("left", "t")), 3):
+        frame_of(tab, side).locator("body").click()
+        press(tab, key, count)
     frame_of(tab, "left").locator("body").click()
-    tab.keyboard.press("ArrowRight")
-    answered(tab, 1)
-    ready(tab)
-    assert tab.evaluate("document.activeElement.tagName") == "BODY"
-    before = top(tab, "left")
-    tab.keyboard.press("j")
-    scrolled(tab, "left", f"y > {before}")
-    tab.get_by_role("button", name="Tie").click()
-    answered(tab, 2)
-    ready(tab)
-    before = top(tab, "left")
-    tab.keyboard.press("Space")  # scrolls, and does not press the button again
-    scrolled(tab, "left", f"y > {before}")
-    answered(tab, 2)
+    tab.keyboard.press("n")
+    expect(tab.get_by_label("What should the researchers know?")).to_be_focused()
+    tab.keyboard.type("left or right? u")
+    tab.keyboard.press("Escape")
+    press(tab, "ArrowLeft", 5)
+    assert tab.evaluate(focused) == "BODY"
+    for count, key in ((5, "j"), (6, "Space")):  # Space scrolls, and does not press Tie again
+        ready(tab)
+        before = top(tab, "left"), 0
+        tab.keyboard.press(key)
+        scrolled(tab, "left", f"y > {before[0]}")
+        answered(tab, count)
+        tab.get_by_role("button", name="Tie").click()
+        answered(tab, count + 1)
+    saved(tab)
+    answers = ["left", "left", "right", "tie", "left", "tie", "tie"]
+    assert [row.answer for row in assigned.rows()] == answers
+    assert assigned.rows()[4].note == "left or right? u"
 
 
 def test_linked_scrolling_moves_both_pages(tab: Page) -> None:
@@ -146,10 +146,11 @@ def test_linked_scrolling_moves_both_pages(tab: Page) -> None:
     assert top(tab, "right") == before
 
 
-def test_keys_that_select_or_scroll_inside_a_page_never_answer(
+def test_keys_inside_a_page_never_answer_and_esc_always_returns_to_answering(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
-    assigned = new_assigned(pages=[WIDE, Body(WIDE.data + "2", "text/html")])
+    pages = [Body(WIDE.data + str(number), "text/html") for number in range(6)]
+    assigned = new_assigned(pages=pages)
     page = assigned.open_page(context)
     selected = f"() => {FRAME.format('right')}.getSelection().toString().length"
     frame_of(page, "right").locator("#p").click(position={"x": 20, "y": 8})
@@ -168,90 +169,24 @@ def test_keys_that_select_or_scroll_inside_a_page_never_answer(
     nothing_answered(page, assigned)
     page.keyboard.press("Escape")
     assert page.evaluate(selected) == 0
-    page.keyboard.press("Shift+ArrowRight")
-    expect(page.get_by_text("Finished and saved")).to_be_visible()
-    assert assigned.log() == [("answer", "right_bad")]
-
-
-def test_esc_always_returns_to_answering(
-    new_assigned: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    assigned = new_assigned(
-        pages=[WIDE, *(Body(WIDE.data + str(n), "text/html") for n in range(5))]
-    )
-    page = assigned.open_page(context)
+    press(page, "Shift+ArrowRight", 1)
     frame_of(page, "left").locator("#f").click()
     page.keyboard.type("t")
     page.keyboard.press("Escape")
-    page.keyboard.press("ArrowLeft")
-    answered(page, 1)
+    press(page, "ArrowLeft", 2)
     page.keyboard.press("h")
     expect(page.get_by_label("Highlight another term")).to_be_focused()
     page.keyboard.type("words")
     page.keyboard.press("Escape")
-    page.keyboard.press("ArrowRight")
-    answered(page, 2)
+    press(page, "ArrowRight", 3)
     page.keyboard.press("p")
     expect(page.get_by_role("button", name="Resume")).to_be_focused()
     for key in ("f", "Escape"):  # nothing is there to be found
         page.keyboard.press(key)
         expect(page.locator("#finder")).to_be_hidden()
     expect(page.locator("body")).to_be_focused()
-    press(page, "ArrowRight", 3)
-    assert [answer for _, answer in assigned.log()] == ["left", "right", "right"]
-
-
-def test_a_highlight_that_comes_late_neither_blanks_the_pages_nor_holds_back_an_answer(
-    assigned: AssignedWork, tab: Page
-) -> None:
-    seen_again = """() => {
-      window.refusals = [];
-      new MutationObserver(() => {
-        if (document.querySelector('#answers').dataset.seen === undefined) refusals.push('answers');
-        if (document.querySelector('.frame--loading:not(.frame--next)')) refusals.push('page');
-      }).observe(document, {attributes: true, subtree: true, childList: true});
-    }"""
-    held: list[Route] = []
-
-    def hold(route: Route) -> None:
-        if not held and "hx-request" in route.request.headers:
-            held.append(route)
-        else:
-            route.continue_()
-
-    tab.route(f"**/assignments/{assigned.assignment.id}", hold)
-    tab.keyboard.press("h")
-    tab.keyboard.type("wrap")
-    tab.keyboard.press("Enter")
-    expect(tab.get_by_label("Stop highlighting wrap")).to_have_count(1)
-    tab.keyboard.press("ArrowLeft")
-    answered(tab, 1)
-    saved(tab)
-    ready(tab)
-    tab.evaluate(seen_again)
-    held[0].continue_()
-    expect(frame_of(tab, "left").locator("mark[data-mark]").first).to_be_attached()
-    assert tab.evaluate("window.refusals") == []
-
-
-def test_after_a_highlight_or_a_drag_the_keys_answer(assigned: AssignedWork, tab: Page) -> None:
-    tab.keyboard.press("h")
-    tab.keyboard.type("wrap")
-    tab.keyboard.press("Enter")
-    expect(tab.get_by_label("Stop highlighting wrap")).to_have_count(1)
-    ready(tab)
-    tab.keyboard.press("ArrowLeft")
-    answered(tab, 1)
-    box = tab.get_by_role("separator").bounding_box()
-    assert box is not None
-    tab.mouse.move(box["x"] + 5, box["y"] + 200)
-    tab.mouse.down()
-    tab.mouse.move(800, box["y"] + 200, steps=3)
-    tab.mouse.up()
-    tab.keyboard.press("ArrowRight")
-    answered(tab, 2)
-    saved(tab)
-    assert assigned.log() == [("answer", "left"), ("answer", "right")]
+    press(page, "ArrowRight", 4)
+    assert [answer for _, answer in assigned.log()] == ["right_bad", "left", "right", "right"]
 
 
 def test_a_graded_page_and_lists_scroll_by_key(
@@ -298,24 +233,33 @@ LAYOUTS = [
 ]
 
 
-def test_keys_work_on_every_keyboard(
+def test_keys_work_on_every_keyboard_and_can_be_chosen(
     new_assigned: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
     assigned = new_assigned(pages=plain_pages(12))
-    tab = assigned.open_page(context)
+    page = assigned.open_page(context)
     for count, (key, code, shift, _) in enumerate(LAYOUTS, 1):
-        tab.evaluate(PRESS, ["(", "Digit9", True])  # QWERTY: Shift+9 is a bracket
-        tab.evaluate(PRESS, [key, code, shift])
-        answered(tab, count)
-        saved(tab)
-        ready(tab)
+        page.evaluate(PRESS, ["(", "Digit9", True])  # QWERTY: Shift+9 is a bracket
+        page.evaluate(PRESS, [key, code, shift])
+        answered(page, count)
+        saved(page)
+        ready(page)
     assert assigned.log() == [("answer", answer) for *_, answer in LAYOUTS]
 
-
-def test_a_person_chooses_the_keys(site: Site, context: BrowserContext) -> None:
-    assigned = make_assigned(site)
-    page = assigned.open_page(context)
+    count = len(LAYOUTS)
     page.keyboard.press("?")
+    page.get_by_label("Single-letter keys are on").uncheck()
+    page.keyboard.press("Escape")
+    page.reload()
+    shows_what_it_asks(page)
+    for key in ("t", "p", "u", "?"):
+        page.keyboard.press(key)
+    expect(page.get_by_role("button", name="Pause", exact=True)).to_be_visible()
+    answered(page, count)
+    press(page, "ArrowLeft", count + 1)
+    page.get_by_role("button", name="Help", exact=True).click()
+    page.get_by_label("Single-letter keys are").check()
+
     page.get_by_role("link", name="Change the keys").click()
     page.get_by_label("Left is better").select_option("A")
     page.get_by_label("Tie, or the same").select_option("A")
@@ -327,10 +271,8 @@ def test_a_person_chooses_the_keys(site: Site, context: BrowserContext) -> None:
     left = page.get_by_role("button", name="Left is better", exact=True)
     expect(left.locator(".key")).to_have_text("A")
     page.keyboard.press("ArrowLeft")
-    page.keyboard.press("a")
-    answered(page, 1)
-    saved(page)
-    assert assigned.log() == [("answer", "left")]
+    press(page, "a", count + 2)
+    assert assigned.log()[count:] == [("answer", "left")] * 2
     page.keyboard.press("?")
     expect(page.locator("#help .keys__row").first.locator("kbd")).to_have_text("A")
     page.get_by_role("link", name="Change the keys").click()

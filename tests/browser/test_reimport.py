@@ -1,14 +1,13 @@
 """Importing an edited study again: the difference is shown, and the choice is kept."""
 
-import os
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
-from tests.browser.looks import assert_accessible
+from tests.browser.looks import barriers
 from tests.factories import make_user
 from tests.services.importing.test_collections import antique
 from tests.studies import append, small_study, zipped
@@ -18,13 +17,6 @@ from topkapi.app.services.importing import import_study, open_source
 from topkapi.app.services.studies.edit_study import change_study
 
 pytestmark = pytest.mark.browser
-
-
-def look(page: Page, name: str) -> None:
-    """Check accessibility; keep a screenshot if SCREENSHOTS names a folder."""
-    assert_accessible(page)
-    if folder := os.environ.get("SCREENSHOTS"):
-        page.screenshot(path=f"{folder}/{name}.png", full_page=True)
 
 
 def test_an_administrator_chooses_between_edits_and_files(
@@ -66,7 +58,7 @@ def test_an_administrator_chooses_between_edits_and_files(
     expect(guidelines.get_by_text("Maren Oduya changed it on the page Guidelines")).to_be_visible()
     pause = page.get_by_role("group", name="idle_seconds")
     expect(pause.get_by_label("Keep the edit")).to_be_checked()
-    look(page, "reimport")
+    assert barriers(page) == []
     name = page.get_by_role("group", name="Name")
     page.get_by_role("button", name="Import 1 query").click()  # nothing chosen yet: not sent
     expect(page.get_by_role("button", name="Import 1 query")).to_be_visible()
@@ -84,7 +76,7 @@ def test_an_administrator_chooses_between_edits_and_files(
     page.goto(f"{site.server.url}/studies/{slug}/guidelines")
     page.get_by_role("link", name="History").click()
     expect(page.get_by_role("heading", name="Version 2")).to_be_visible()
-    look(page, "history")
+    assert barriers(page) == []
     page.get_by_role("link", name="Edit from this version 1").click()
     expect(page.get_by_label("Guidelines in Markdown")).to_have_value(
         "# Choose\n\nLook once.\nThen answer.\n"
@@ -103,7 +95,7 @@ def test_a_part_of_raw_files_is_imported_and_a_wrong_file_is_diagnosed(
     path.write_bytes(zipped(folder))
     page.goto(f"{site.server.url}/imports")
     page.get_by_text("Take a part, pool runs, a prior, or another name").click()
-    look(page, "import-page")
+    assert barriers(page) == []
     page.get_by_label("Study", exact=True).set_input_files(path)
     page.get_by_label("Queries", exact=True).fill("2")
     page.get_by_label("Candidates per query").fill("3")
@@ -111,7 +103,7 @@ def test_a_part_of_raw_files_is_imported_and_a_wrong_file_is_diagnosed(
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_role("button", name="Import 2 queries")).to_be_visible()
     expect(page.get_by_text("2 of 5 queries with candidates were taken")).to_be_visible()
-    look(page, "import-part")
+    assert barriers(page) == []
     page.get_by_role("button", name="Import 2 queries").click()
     expect(page.get_by_text("The study was imported.")).to_be_visible()
 
@@ -123,4 +115,4 @@ def test_a_part_of_raw_files_is_imported_and_a_wrong_file_is_diagnosed(
     page.get_by_label("Study", exact=True).set_input_files(path)
     page.get_by_role("button", name="Upload").click()
     expect(page.get_by_text("The columns look swapped")).to_be_visible()
-    look(page, "import-refused")
+    assert barriers(page) == []

@@ -3,10 +3,10 @@
 import itertools
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import Site
-from tests.browser.looks import barriers, flaws, schemes
+from tests.browser.looks import sound
 from tests.exporting import judge, make_grades, make_judged_study
 from tests.factories import PASSWORD, make_study, make_user, queries_of
 from topkapi.app.domain.enums import Role
@@ -36,9 +36,9 @@ def signed_in(page: Page, site: Site, email: str) -> None:
     expect(page.get_by_role("link", name="Studies")).to_be_visible()
 
 
-def test_a_researcher_reads_the_report(postgresql_site: Site, browser: Browser) -> None:
+def test_a_researcher_reads_the_report(postgresql_site: Site, context: BrowserContext) -> None:
     slug, email = judged_study(postgresql_site)
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
     faults: list[str] = []
     page.on("console", lambda line: faults.append(line.text) if line.type == "error" else None)
     signed_in(page, postgresql_site, email)
@@ -47,6 +47,7 @@ def test_a_researcher_reads_the_report(postgresql_site: Site, browser: Browser) 
     page.get_by_role("navigation", name="Parts of the study").get_by_text("Results").click()
     expect(page.get_by_role("heading", name="T1 pairs", exact=True)).to_be_visible()
     expect(page.get_by_text("every figure may still change")).to_be_visible()
+    sound(page, "report")
 
     page.get_by_role("button", name="How Krippendorff's alpha is computed").click()
     tip = page.get_by_text("One minus observed over expected disagreement")
@@ -70,18 +71,5 @@ def test_a_researcher_reads_the_report(postgresql_site: Site, browser: Browser) 
 
     page.goto(f"{postgresql_site.server.url}/studies/{slug}-fresh/report")
     expect(page.get_by_text("Nothing is assigned yet")).to_be_visible()
+    sound(page, "report-fresh")
     assert faults == []
-    page.close()
-
-
-def test_the_report_has_no_barrier_and_nothing_overlaps(site: Site, browser: Browser) -> None:
-    slug, email = judged_study(site)
-    page = browser.new_page()
-    signed_in(page, site, email)
-    for width in (1440, 390):
-        page.set_viewport_size({"width": width, "height": 900})
-        for study in (slug, f"{slug}-fresh"):
-            page.goto(f"{site.server.url}/studies/{study}/report")
-            for scheme in schemes(page):
-                assert [*flaws(page), *barriers(page)] == [], (width, study, scheme)
-    page.close()

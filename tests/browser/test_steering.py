@@ -10,7 +10,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session, joinedload
 
 from tests.browser.assigned_work import Site, moved_on, pair_of, question_of, ready
-from tests.browser.looks import barriers, flaws
+from tests.browser.looks import sound
 from tests.exporting import judge
 from tests.factories import make_user
 from tests.studies import append, candidate, document, query, small_study, zipped
@@ -23,16 +23,14 @@ from topkapi.app.services.studies.lifecycle import required_study
 
 pytestmark = pytest.mark.browser
 NAMES = ("Ansa Lehto", "Bao Trinh", "Chidi Eze", "Dora Kiss")
-WIDTHS = (1440, 1024, 390)
-_SETTLED = "async () => { await Promise.all(document.getAnimations().map((a) => a.finished)); }"
 
 
 @pytest.fixture
-def admin(any_site: Site, context: BrowserContext) -> User:
+def admin(own_site: Site, context: BrowserContext) -> User:
     """Sign in an administrator."""
-    with any_site.sessions.write.begin() as session:
+    with own_site.sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
-    context.add_cookies([any_site.cookie(user)])
+    context.add_cookies([own_site.cookie(user)])
     return user
 
 
@@ -54,19 +52,6 @@ def finish(row: Assignment, answered: int, seconds: float, days: int) -> None:
     at = now() - timedelta(days=days)
     row.answered, row.active_ms = answered, int(answered * seconds * 1000)
     row.last_entry_at = row.finished_at = at
-
-
-def looks_right(page: Page) -> None:
-    """Check layout and accessibility at three widths, light and dark."""
-    for width in WIDTHS:
-        page.set_viewport_size({"width": width, "height": 900})
-        assert flaws(page) == [], width
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme)
-        page.evaluate(_SETTLED)
-        assert barriers(page) == [], scheme
-    page.set_viewport_size({"width": 1440, "height": 900})
-    page.emulate_media(color_scheme="light")
 
 
 def upload(page: Page, url: str, folder: Path) -> None:
@@ -95,17 +80,16 @@ def a_finished_list_and_a_system_with_another_page(site: Site, slug: str) -> Ass
 
 
 def only_the_new_page_is_asked_about(site: Site, context: BrowserContext, work: Assignment) -> None:
-    assert context.browser is not None
-    own = context.browser.new_context()
-    own.add_cookies([site.cookie(work.user)])
-    tab = own.new_page()
+    context.clear_cookies()
+    context.add_cookies([site.cookie(work.user)])
+    tab = context.new_page()
     tab.goto(f"{site.server.url}/queue")
     expect(tab.get_by_text("Pages were added to 1 query")).to_be_visible()
     expect(tab.get_by_role("row").filter(has_text="Pages added")).to_contain_text("1 page added")
-    looks_right(tab)
+    sound(tab, "queue-growth")
     tab.goto(f"{site.server.url}/assignments/{work.id}")
     expect(tab.locator("#notice")).to_contain_text("1 page was added.")
-    looks_right(tab)
+    sound(tab, "judging-growth")
     for _ in range(2):  # better than the second, and than the first
         ready(tab)
         titles, question = pair_of(tab), question_of(tab)
@@ -115,15 +99,16 @@ def only_the_new_page_is_asked_about(site: Site, context: BrowserContext, work: 
         expect(tab.get_by_text("was added.")).to_have_count(0)
     expect(tab.get_by_text("Finished and saved")).to_be_visible()
     expect(tab.locator("main")).to_contain_text("Page 38")
-    own.close()
+    tab.close()
 
 
+@pytest.mark.parametrize("own_site", ["postgresql"], indirect=True)
 def test_a_study_grows_while_it_runs(
-    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
+    own_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"grow{admin.id}"
+    url, page, slug = own_site.server.url, context.new_page(), f"grow{admin.id}"
     folder = tmp_path / slug
-    with any_site.sessions.write.begin() as session:
+    with own_site.sessions.write.begin() as session:
         running(session, slug, folder)
     for number in range(8, 13):  # queries with pages of their own
         append(folder / "queries.jsonl", json.dumps(query(number)) + "\n")
@@ -136,40 +121,41 @@ def test_a_study_grows_while_it_runs(
     expect(page.get_by_text("The study was imported.")).to_be_visible()
     page.goto(f"{url}/studies/{slug}/documents?q=38")
     expect(page.get_by_text("Page 38")).to_be_visible()
-    work = a_finished_list_and_a_system_with_another_page(any_site, slug)
+    work = a_finished_list_and_a_system_with_another_page(own_site, slug)
     page.goto(f"{url}/studies/{slug}/queries/{work.query_id}")
     line = page.get_by_role("row").filter(has_text="bm25")
     expect(line).to_contain_text("1 of 1")
     expect(line).to_contain_text("d38")
-    looks_right(page)
+    sound(page, "query-gaps")
     append(folder / "candidates.jsonl", json.dumps(candidate(38, of=0)) + "\n")
     upload(page, url, folder)
     expect(
         page.get_by_text("2 assignments of queries with new candidates continue")
     ).to_be_visible()
     expect(page.get_by_text(f"This reopens finished work of {work.user.email}")).to_be_visible()
-    looks_right(page)
+    sound(page, "reimport-growth")
     page.get_by_role("button", name="Import it").click()
     expect(page.get_by_text("The study was imported.")).to_be_visible()
-    only_the_new_page_is_asked_about(any_site, context, work)
+    only_the_new_page_is_asked_about(own_site, context, work)
+    context.add_cookies([own_site.cookie(admin)])
     page.goto(f"{url}/studies/{slug}/queries/{work.query_id}")
     expect(page.get_by_text("Somebody has judged every page")).to_be_visible()
 
     page.goto(f"{url}/studies/{slug}/assign")
     expect(page.get_by_role("heading", name="New queries")).to_be_visible()
     expect(page.get_by_role("heading", name="Assigned before")).to_be_visible()
-    looks_right(page)
+    sound(page, "assign-new")
     page.get_by_role("button", name="Assign 10 missing assignments").click()
     expect(page.get_by_text("10 assignments created.")).to_be_visible()
 
-    with any_site.sessions.write.begin() as session:
+    with own_site.sessions.write.begin() as session:
         make_user(session, name=f"Emil Sand {slug}")
     page.goto(f"{url}/studies/{slug}/assign")
     page.get_by_label(f"Emil Sand {slug}").check()
     page.get_by_role("button", name="Update preview").click()
     move = page.get_by_role("button", name="Move 5 assignments")
     expect(move).to_be_visible()
-    looks_right(page)
+    sound(page, "assign-move")
     move.click()
     expect(page.get_by_text("5 assignments created.")).to_be_visible()
 
@@ -179,17 +165,17 @@ def test_a_study_grows_while_it_runs(
     page.goto(f"{url}/studies/{slug}/assign")
     expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
     expect(page.get_by_role("button", name="Move")).to_have_count(0)
-    looks_right(page)
+    sound(page, "assign-gaps")
     page.get_by_role("button", name="Assign 1 missing assignment").click()
     expect(page.get_by_text("1 assignment created.")).to_be_visible()
     expect(page.get_by_role("heading", name="What is missing")).to_have_count(0)
 
 
 def test_from_the_dashboard_to_void_work(
-    any_site: Site, admin: User, context: BrowserContext, tmp_path: Path
+    own_site: Site, admin: User, context: BrowserContext, tmp_path: Path
 ) -> None:
-    url, page, slug = any_site.server.url, context.new_page(), f"void{admin.id}"
-    with any_site.sessions.write.begin() as session:
+    url, page, slug = own_site.server.url, context.new_page(), f"void{admin.id}"
+    with own_site.sessions.write.begin() as session:
         study, people = running(session, slug, tmp_path / slug)
         for index, person in enumerate(people):
             mine = sorted(work_of(session, person), key=lambda row: row.id)
@@ -204,19 +190,19 @@ def test_from_the_dashboard_to_void_work(
     dora = f"Dora Kiss {slug}"
     line = page.get_by_role("row").filter(has_text=dora)
     expect(line).to_contain_text("very fast")
-    looks_right(page)
+    sound(page, "dashboard")
     line.get_by_role("link", name=f"Look at the work of {dora}").click()
 
     page.get_by_label("All 3 that match the filters").check()
     page.get_by_label("Reason to void").fill("Answers within two seconds")
-    looks_right(page)
+    sound(page, "void")
     page.get_by_role("button", name="Void selected").click()
     expect(page.get_by_text("3 assignments voided")).to_be_visible()
     page.goto(f"{url}/studies/{slug}/progress")
     expect(page.locator("#p-stats")).to_contain_text("9 of 16")
     page.goto(url)
     line = page.get_by_role("row").filter(has_text="3 of 16 assignments are missing")
-    looks_right(page)
+    sound(page, "work-missing")
     line.get_by_role("link", name="Assign").click()
     expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
 
@@ -233,13 +219,12 @@ def work_of(session: Session, person: User) -> list[Assignment]:
     return list(session.scalars(statement))
 
 
-@pytest.mark.parametrize("any_site", ["site"], indirect=True, ids=["sqlite"])
-def test_a_page_of_ones_own(any_site: Site, admin: User, context: BrowserContext) -> None:
+def test_a_page_of_ones_own(own_site: Site, admin: User, context: BrowserContext) -> None:
     page = context.new_page()
-    page.goto(f"{any_site.server.url}/results")
-    looks_right(page)
+    page.goto(f"{own_site.server.url}/results")
+    sound(page, "results")
     page.get_by_role("link", name=f"Your account, {admin.name}").click()
-    looks_right(page)
+    sound(page, "account")
     page.get_by_role("textbox", name="Name").fill("Maren Sund")
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_text("Your name is saved.")).to_be_visible()

@@ -4,7 +4,7 @@ import pytest
 from playwright.sync_api import BrowserContext, FilePayload, expect
 
 from tests.browser.assigned_work import Site
-from tests.browser.looks import assert_accessible, flaws, schemes, widths
+from tests.browser.looks import barriers, sound, widths
 from tests.exporting import make_judged_study
 from tests.factories import make_user
 from tests.ranked import compare_lists
@@ -28,7 +28,7 @@ def test_from_two_runs_to_their_scores(site: Site, context: BrowserContext) -> N
     page.goto(f"{site.server.url}/studies/{slug}/report")
     page.get_by_role("link", name="Systems", exact=True).press("Enter")
     expect(page.get_by_role("heading", name="No systems yet")).to_be_visible()
-    assert_accessible(page)
+    assert barriers(page) == []
     page.get_by_label("TREC runs").set_input_files([file("bad.run", b"q0 Q0 q0-d0 1 high bm25")])
     page.get_by_role("button", name="Add runs").press("Enter")
     expect(page.get_by_text("bad.run, line 1: score 'high'")).to_be_visible()
@@ -51,10 +51,8 @@ def test_from_two_runs_to_their_scores(site: Site, context: BrowserContext) -> N
     page.reload()
     board = page.get_by_role("region", name="Leaderboard", exact=True)
     expect(board.get_by_role("rowheader", name="system-0")).to_be_visible()
-    for _scheme in schemes(page):
-        assert_accessible(page)
+    sound(page, "systems")
     for _width in widths(page):
-        assert flaws(page) == []
         expect(page.get_by_role("link", name="Exports", exact=True)).to_be_in_viewport()
     with page.expect_download() as saved:
         page.get_by_role("link", name="Download CSV").press("Enter")

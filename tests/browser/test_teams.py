@@ -1,7 +1,9 @@
 """Two people on one query: each sees what the other does, and both get one list."""
 
+from collections.abc import Callable
+
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
@@ -10,13 +12,13 @@ from tests.browser.assigned_work import (
     make_assigned,
     make_colleague,
     pair_of,
-    pass_time,
     plain_pages,
     press,
     ready,
     saved,
 )
-from tests.browser.looks import barriers, flaws
+from tests.browser.looks import sound
+from tests.browser.page_clock import pass_time
 
 pytestmark = pytest.mark.browser
 
@@ -40,12 +42,10 @@ def listed(page: Page) -> list[str]:
 
 
 def test_two_people_make_one_list(
-    team: tuple[AssignedWork, AssignedWork], context: BrowserContext, browser: Browser
+    team: tuple[AssignedWork, AssignedWork], new_context: Callable[..., BrowserContext]
 ) -> None:
     first, second = team
-    elsewhere = browser.new_context()
-    context.clock.install()
-    ansa, bela = first.open_page(context), second.open_page(elsewhere)
+    ansa, bela = first.open_page(new_context()), second.open_page(new_context())
     assert set(pair_of(ansa)) != set(pair_of(bela)), "nobody is asked what the other reads"
     progress(ansa, 0)
     press(ansa, "ArrowLeft", 1)
@@ -56,7 +56,7 @@ def test_two_people_make_one_list(
     expect(bela.get_by_role("button", name="Pause")).to_be_in_viewport(ratio=1)
     bela.set_viewport_size({"width": 1440, "height": 900})
     before = pair_of(ansa)
-    pass_time(ansa, 16)  # a heartbeat of the page
+    pass_time(ansa, 16_000)  # a heartbeat of the page
     progress(ansa, 3)
     assert pair_of(ansa) == before
     reading = pair_of(bela)
@@ -81,39 +81,41 @@ def test_two_people_make_one_list(
     progress(bela, 4)
     bela.keyboard.press("ArrowLeft")
     expect(bela.get_by_text("Finished and saved")).to_be_visible()
-    elsewhere.close()
+
+
+def looks_again(page: Page) -> None:
+    page.wait_for_function("() => isTimed(5000)")
+    pass_time(page, 5000)
 
 
 def test_who_waits_gets_the_pair_that_becomes_free(
-    site: Site, context: BrowserContext, browser: Browser
+    site: Site, new_context: Callable[..., BrowserContext]
 ) -> None:
     """Of two pages there is one pair: while one member reads it, the other waits."""
     pages = plain_pages(2)
     first = make_assigned(site, pages=pages, k=1, sorter="robust", budget=5, together=True)
     second = make_colleague(first)
-    elsewhere = browser.new_context()
-    ansa = first.open_page(context)
+    elsewhere = new_context()
+    ansa = first.open_page(new_context())
     second.sign_in(elsewhere)
-    elsewhere.clock.install()
     bela = elsewhere.new_page()
     bela.goto(second.url)
     waits = bela.get_by_text("Your teammates have the last questions")
     expect(waits).to_be_visible()
-    assert (flaws(bela), barriers(bela)) == ([], [])
+    sound(bela, "team-waits")
     with bela.expect_response(second.url):  # it looks again, and nothing has changed
-        pass_time(bela, 6)
+        looks_again(bela)
     expect(waits).to_be_visible()
     bela.keyboard.press("Enter")
     expect(bela.get_by_role("heading", name="Your queue")).to_be_visible()
     expect(bela.get_by_text("Waiting for your team")).to_be_visible()
-    assert (flaws(bela), barriers(bela)) == ([], [])
+    sound(bela, "queue-waits")
     bela.go_back()
     expect(waits).to_be_visible()
     with ansa.expect_response("**/timer"):
         ansa.keyboard.press("p")
-    pass_time(bela, 6)
+    looks_again(bela)
     ready(bela)
     expect(bela.locator("#progress")).to_contain_text("0 of 1 by team, 1 left")
     bela.keyboard.press("ArrowLeft")
     expect(bela.get_by_text("Finished and saved")).to_be_visible()
-    elsewhere.close()

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.assigned_work import (
     AssignedWork,
@@ -44,15 +44,22 @@ def window(width: int, height: int, **more: Any) -> dict[str, Any]:
 
 
 PHONE = window(390, 844, has_touch=True, is_mobile=True)
-WAYS: dict[str, tuple[Act, dict[str, Any]]] = {
-    "mouse, 1440": (by_mouse, window(1440, 900)),
-    "mouse, 1024, dark": (by_mouse, window(1024, 768, color_scheme="dark")),
-    "touch, 390": (by_touch, PHONE),
-    "touch, 390, dark": (by_touch, {**PHONE, "color_scheme": "dark"}),
-    "keys, zoom of 200 %": (by_key, window(720, 450, device_scale_factor=2)),
-    "keys, high contrast": (by_key, window(1440, 900, forced_colors="active")),
+MOUSE, TOUCH = (by_mouse, window(1440, 900)), (by_touch, PHONE)
+DARK = (by_mouse, window(1024, 768, color_scheme="dark"))
+DARK_TOUCH = (by_touch, {**PHONE, "color_scheme": "dark"})
+ZOOMED = (by_key, window(720, 450, device_scale_factor=2))
+HIGH_CONTRAST = (by_key, window(1440, 900, forced_colors="active"))
+# Each way with a tool, and each tool by mouse, by touch and by key.
+WAYS: dict[Tool, dict[str, tuple[Act, dict[str, Any]]]] = {
+    Tool.PAIRS: {"mouse": MOUSE, "touch, dark": DARK_TOUCH, "keys, 200 %": ZOOMED},
+    Tool.GRADES: {"mouse": MOUSE, "touch": TOUCH, "keys, high contrast": HIGH_CONTRAST},
+    Tool.LISTS: {"mouse": MOUSE, "mouse, dark": DARK, "touch": TOUCH, "keys, 200 %": ZOOMED},
 }
-FIRST, *OTHERS = WAYS
+CASES = [
+    pytest.param(tool, way, marks=[pytest.mark.thorough] if way != "mouse" else [])
+    for tool, ways in WAYS.items()
+    for way in ways
+]
 
 
 def assigned_with(site: Site, tool: Tool) -> AssignedWork:
@@ -61,16 +68,26 @@ def assigned_with(site: Site, tool: Tool) -> AssignedWork:
     return make_assigned(site, tool=tool, pages=plain_pages(3), k=1)
 
 
-@pytest.mark.parametrize("tool", Tool)
-@pytest.mark.parametrize(
-    "way", [FIRST, *(pytest.param(way, marks=pytest.mark.thorough) for way in OTHERS)]
-)
-def test_a_query_is_judged_to_its_end(site: Site, browser: Browser, tool: Tool, way: str) -> None:
-    act, kind = WAYS[way]
-    context = browser.new_context(**kind)
+def divider_follows_the_arrows(page: Page) -> None:
+    """Move the divider to the left and back."""
+    divider = page.get_by_role("separator")
+    divider.press("ArrowLeft")
+    expect(divider).to_have_attribute("aria-valuenow", "48")
+    divider.press("ArrowRight")
+    expect(divider).to_have_attribute("aria-valuenow", "50")
+
+
+@pytest.mark.parametrize(("tool", "way"), CASES)
+def test_a_query_is_judged_to_its_end(
+    site: Site, new_context: Callable[..., BrowserContext], tool: Tool, way: str
+) -> None:
+    act, kind = WAYS[tool][way]
+    context = new_context(**kind)
     assigned = assigned_with(site, tool)
     page = assigned.open_page(context)
     assert (barriers(page), flaws(page)) == ([], [])
+    if (tool, way) == (Tool.PAIRS, "mouse"):
+        divider_follows_the_arrows(page)
     for _ in range(10):
         seen(page)
         if page.locator("#answers").count() == 0:
@@ -83,4 +100,3 @@ def test_a_query_is_judged_to_its_end(site: Site, browser: Browser, tool: Tool, 
         page.wait_for_load_state()
     expect(page.get_by_text("Finished and saved")).to_be_visible()
     assert {row.answer for row in assigned.rows()} == {"good" if tool is Tool.GRADES else "right"}
-    context.close()
