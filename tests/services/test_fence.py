@@ -6,9 +6,12 @@ import struct
 import subprocess
 import sys
 import zlib
+from collections.abc import Callable
 from datetime import date
+from functools import partial
 from io import BytesIO
 from pathlib import Path
+from threading import Thread
 
 import psutil
 import pyarrow as pa
@@ -19,6 +22,7 @@ from PIL import Image
 from tests.cases import each_case
 from tests.media import form_bomb, pdf_of, pdf_of_shape, png_of, tiling_bomb
 from tests.studies import small_study, write_jsonl
+from tests.waiting import until
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import (
     BadFrame,
@@ -30,12 +34,6 @@ from topkapi.app.services.fence.children import (
 from topkapi.app.services.importing import StudyRefused, open_source
 from topkapi.app.services.importing.checking import check_study
 from topkapi.app.services.importing.kinds.base import Checked
-
-
-@pytest.fixture
-def little_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Give a step little time, so that what never ends is ended soon."""
-    monkeypatch.setattr(limits, "STEP_WALL_SECONDS", 4)  # seconds: their end is awaited
 
 
 def checked(folder: Path, name: str, data: bytes) -> Checked:
@@ -75,9 +73,37 @@ def test_a_pdf_that_takes_all_memory_is_refused(tmp_path: Path) -> None:
     assert "more than 192 MB" in refusal(tmp_path, "bomb.pdf", form_bomb())
 
 
-@pytest.mark.usefixtures("little_time")
-def test_a_pdf_that_never_ends_is_refused(tmp_path: Path) -> None:
-    assert "seconds to read" in refusal(tmp_path, "bomb.pdf", tiling_bomb())
+class WorkTimer(Thread):
+    """A timer that counts what the child works, and expires after two seconds of it."""
+
+    def __init__(self, child: psutil.Process, _seconds: float, expire: Callable[[], None]) -> None:
+        super().__init__(daemon=True)
+        self._child, self._expire, self._is_cancelled = child, expire, False
+        self._end = self._worked() + 2
+
+    def _worked(self) -> float:
+        return float(self._child.cpu_times().user)
+
+    def cancel(self) -> None:
+        self._is_cancelled = True
+
+    def run(self) -> None:
+        until(lambda: self._is_cancelled or self._worked() > self._end, "work of the child")
+        if not self._is_cancelled:
+            self._expire()
+
+
+def test_a_pdf_that_never_ends_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    guide, endless = pdf_of("Water the tulips"), tiling_bomb()
+    with Fence() as fence:
+        list(fence.ask("pdf", "a.pdf", BytesIO(guide), len(guide)))  # imports what it needs
+        (child,) = children()
+        timer = partial(WorkTimer, child)
+        monkeypatch.setattr("topkapi.app.services.fence.children.Timer", timer)
+        assert len(list(fence.ask("pdf", "a.pdf", BytesIO(guide), len(guide)))) == 3
+        with pytest.raises(UnreadableBytes, match="seconds to read"):
+            list(fence.ask("pdf", "a.pdf", BytesIO(endless), len(endless)))
+    assert children() == []
 
 
 @each_case("shape", [(1, 14_400), (14_400, 1), (200_000, 1), (0.001, 900)])

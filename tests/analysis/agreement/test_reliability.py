@@ -17,6 +17,7 @@ from topkapi.analysis.agreement import (
     rest_counts,
 )
 from topkapi.analysis.agreement.reliability import identified
+from topkapi.analysis.agreement.reliability.rates import SPREAD, Population
 from topkapi.analysis.report.simulated import noise_of, simulated_study
 from topkapi.analysis.typing import FloatArray
 
@@ -99,6 +100,29 @@ def test_rates_of_lists_order_people_and_their_intervals_cover(queries: int, rou
             found = errors_of_lists(tool.scores, tables, seed=seed)
             held += ((found.low <= errors) & (errors <= found.high)).tolist()
     assert np.mean(held) >= 0.91
+
+
+def test_copies_of_answers_within_a_query_add_no_certainty() -> None:
+    """Judge four documents like one: independent answers would halve the intervals."""
+    _, once = crowd(0, "uniform", assessors=6, queries=8, pairs=20, votes=500)
+    copied = Judgments.of(
+        **{name: np.tile(getattr(once, name), 4) for name in ("assessor", "query", "answer")},
+        left=np.add.outer([0, 20, 40, 60], once.left).ravel(),
+        right=np.add.outer([0, 20, 40, 60], once.right).ravel(),
+    )
+    one, four = (errors_of_answers(from_judgments(a, 6, 8), sweeps=100) for a in (once, copied))
+    assert (four.high - four.low).mean() > 0.75 * (one.high - one.low).mean()
+
+
+def test_the_mean_of_people_varies_as_its_posterior() -> None:
+    """Between people whose deviation is 1, and a normal prior: both variances are known."""
+    population, rates = Population(np.random.default_rng(0)), np.full(12, 20)
+    means = []
+    for _ in range(2000):
+        population.deviation = 1.0
+        population.update(rates)
+        means.append(population.mean)
+    assert np.std(means) == pytest.approx((12 + 1 / SPREAD**2) ** -0.5, rel=0.1)
 
 
 def test_two_assessors_cannot_be_told_apart() -> None:
