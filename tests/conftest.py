@@ -65,8 +65,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("server") is None)
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # around all others: it comes last
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> Iterator[None]:
     """Say in one line if browser tests were skipped because there is no browser."""
+    yield
     skipped = terminalreporter.stats.get("skipped", [])
     if count := sum(MISSING in str(report.longrepr) for report in skipped):
         terminalreporter.write_line(f"{count} browser tests were skipped: {MISSING}.")
