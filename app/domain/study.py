@@ -182,6 +182,13 @@ class StudySettings:
     training_tries: int = setting(
         3, "Tries", "How many tries an assessor has.", "training", low=1, high=100, frozen=False
     )
+    training_explain: bool = setting(
+        True,
+        "Explain missed questions",
+        "After a failed try, show what most chose and why; otherwise in the last try only.",
+        "training",
+        frozen=False,
+    )
     training_contact: str = setting(
         "",
         "Contact",

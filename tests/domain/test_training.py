@@ -147,9 +147,25 @@ def test_the_study_must_use_the_tool_and_offer_the_answer() -> None:
         check_question(question(answers=("tie",)), StudySettings(allow_ties=False))
 
 
+@given(rules=QUALIFIED, failed=st.integers(0, 4))
+def test_answers_are_shown_after_the_try_or_when_no_later_one_asks_them(
+    rules: TrainingRules, failed: int
+) -> None:
+    assume(failed < rules.tries)
+    record, strict = TrainingRecord(confirmed=True, failed=failed), replace(rules, explains=False)
+    is_last = failed == rules.tries - 1
+    assert record.shows_answers(rules, record.attempt) == is_last
+    assert record.shows_answers(strict, record.attempt) == is_last
+    for earlier in range(1, record.attempt):
+        assert record.shows_answers(rules, earlier)
+        assert not record.shows_answers(strict, earlier)
+    assert replace(record, passed=True).shows_answers(strict, record.attempt)
+
+
 def test_training_settings_are_checked_and_never_frozen() -> None:
     settings = StudySettings(training=True, training_needed=2, training_tries=4)
     assert rules_of(settings) == TrainingRules(2, 4)
+    assert rules_of(replace(settings, training_explain=False)) == TrainingRules(2, 4, False)
     assert settings.frozen_settings() == StudySettings().frozen_settings()
     assert StudySettings.from_json(settings.as_json()) == settings
     for wrong in ({"training_needed": 0}, {"training_tries": 0}, {"training_contact": "x" * 301}):

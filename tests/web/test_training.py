@@ -61,26 +61,59 @@ def test_work_leads_to_the_training_until_it_is_passed(trainee: Trainee) -> None
     page = client.get(trainee.page).text
     assert "Prefer the page that helps." in page
     assert "I have read them" in page
+    assert "You need 2 matching answers to start, and have 2 tries." in " ".join(page.split())
     client.post(f"{trainee.page}/guidelines")
     page = client.get(trainee.page).text
     assert "Question 1 of 2, try 1 of 2" in page
     assert 'name="answer" value="left"' in page
     assert "timer" not in page.split("<form")[1]
-    for item, answer in zip(trainee.items, ("left", "tie"), strict=True):
-        feedback = trainee.answer(item, answer)
+    explain(trainee, wanted=False)
+    for number, answer in enumerate(("left", "tie")):
+        feedback = trainee.answer(trainee.items[number], answer)
         assert "Your answer is saved." in feedback
+        assert f'aria-valuenow="{number + 1}"' in feedback, "the answer counts at once"
         assert not re.search("Most chose|It says how", feedback), "it may be asked again"
-    result = client.get(trainee.page).text
+    result = " ".join(client.get(trainee.page).text.split())
     assert "Not enough yet" in result
     assert "1 of 2" in result
+    assert "You have 1 try left." in result
+    assert "tulips 1" in result, "the topic of the missed question"
+    assert not re.search("tulips 0|Most chose|It says how", result)
     assert "Most chose" not in client.get(f"{trainee.page}?answered={trainee.items[0]}").text
-    assert "Question 1 of 2, try 2 of 2" in client.get(f"{trainee.page}?again=true").text
+    assert "Question 1 of 2, try 2 of 2, your last" in client.get(f"{trainee.page}?again=true").text
     for item in trainee.items:
         feedback = trainee.answer(item, "left")
         assert "Most chose “Left is better” too." in feedback
         assert "It says how." in feedback
     assert "You can begin" in client.get(trainee.page).text
     assert client.get(work).status_code == 200
+
+
+def explain(trainee: Trainee, *, wanted: bool) -> None:
+    """Set whether the study explains missed questions after a failed try."""
+    with trainee.sessions.write.begin() as session:
+        study = session.scalars(select(Study)).one()
+        study.settings = replace(study.settings, training_explain=wanted)
+
+
+def test_a_failed_try_teaches(trainee: Trainee) -> None:
+    client, mine = trainee.client, f"/api/v1{trainee.page}"
+    client.post(f"{trainee.page}/guidelines")
+    first = trainee.answer(trainee.items[0], "left")
+    assert "At the end of this try you see what you missed, and why." in first
+    trainee.answer(trainee.items[1], "tie")
+    result = " ".join(html.unescape(client.get(trainee.page).text).split())
+    assert "tulips 1" in result
+    assert "Most chose “Left is better”; you chose “Tie”." in result
+    assert "It says how." in result
+    assert "tulips 0" not in result
+    missed = {"item": trainee.items[1], "tool": "pairs", "query": "tulips 1", "answer": "tie"}
+    known = {"answers": ["left"], "explanation": "It says how."}
+    found = client.get(mine, headers=trainee.headers).json()
+    assert (found["missed"], found["tries_left"]) == ([{**missed, **known}], 1)
+    explain(trainee, wanted=False)
+    found = client.get(mine, headers=trainee.headers).json()
+    assert found["missed"] == [{**missed, "answers": None, "explanation": None}]
 
 
 def test_the_queue_leads_to_the_training_until_it_is_passed(trainee: Trainee) -> None:

@@ -19,14 +19,16 @@ class Step(StrEnum):
 class TrainingRules:
     """The qualification: agree with at least ``needed`` known answers, in at most ``tries`` tries.
 
-    Without ``needed`` the practice only has to be completed.
+    Without ``needed`` the practice only has to be completed. ``explains``: after a failed try its
+    right answers are shown, although the next one asks the same questions.
     """
 
     needed: int | None = None
     tries: int = 3
+    explains: bool = True
 
     def is_met(self, agreed: int, asked: int) -> bool:
-        """Return whether a finished try qualifies; more than all answers are never needed."""
+        """Return whether a finished try qualifies; ``needed`` is capped at the number asked."""
         return self.needed is None or agreed >= min(self.needed, asked)
 
 
@@ -49,8 +51,11 @@ class TrainingRecord:
         return max(0, rules.tries + self.granted - self.failed)
 
     def shows_answers(self, rules: TrainingRules, attempt: int) -> bool:
-        """Return whether the right answers of a try may be shown: no later try asks them again."""
-        if rules.needed is None or self.passed:
+        """Return whether the right answers of a try may be shown.
+
+        They may if no later try asks them again, and after every try if the study explains them.
+        """
+        if rules.needed is None or self.passed or (rules.explains and attempt < self.attempt):
             return True
         return self.tries_left(rules) <= (1 if attempt == self.attempt else 0)
 
@@ -81,4 +86,6 @@ def concluded(
 
 def rules_of(settings: StudySettings) -> TrainingRules:
     """Return the training rules of a study."""
-    return TrainingRules(settings.training_needed, settings.training_tries)
+    return TrainingRules(
+        settings.training_needed, settings.training_tries, settings.training_explain
+    )

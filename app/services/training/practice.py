@@ -29,11 +29,14 @@ from topkapi.app.services.training.trainings import TrainingState
 
 
 def practice_state(
-    session: Session, training: TrainingState, item: PracticeItem, number: int
+    session: Session, training: TrainingState, item: PracticeItem, number: int, *, done: int
 ) -> AssignmentState:
-    """Return practice question ``number`` as if it were the open question of an assignment."""
+    """Return practice question ``number`` as if it were the open question of an assignment.
+
+    ``done`` counts the answered questions: also this one, while its feedback is shown.
+    """
     heads = document_heads(session, sorted({*item.left, *item.right}))
-    left = training.of - number + 1
+    left = training.of - done
     return AssignmentState(
         assignment_id=0,
         tool=item.tool,
@@ -44,7 +47,7 @@ def practice_state(
         position=number - 1,
         state=_asking(item),
         new=frozenset(),
-        progress=Progress(number - 1, left, left, left, exact=True),
+        progress=Progress(done, left, left, left, exact=True),
         scale=training.of,
         can_undo=False,
         can_redo=False,

@@ -104,6 +104,19 @@ def missed_in_last_try(session: Session, study: Study) -> dict[int, list[str]]:
     return {user_id: missed for user_id, (_, missed) in tries.items()}
 
 
+def missed_by(
+    session: Session, training: TrainingState
+) -> list[tuple[PracticeItem, PracticeAnswer]]:
+    """Return the questions that the person missed in the last complete try, with the answers."""
+    record = training.record
+    attempt = record.attempt if record.passed else record.failed
+    given = queries.answers_of(session, training.user_id, training.study.id, attempt)
+    items = queries.items_for(session, training.study.id, training.user_id)
+    return [
+        (item, given[item.id]) for item in items if item.id in given and not given[item.id].agrees
+    ]
+
+
 def confirm_guidelines(session: Session, study: Study, user_id: int) -> None:
     """Record that the person has read the guidelines; without practice this is the training."""
     row = _locked(session, study, user_id)

@@ -47,6 +47,17 @@ class PracticeOut(BaseModel):
     question: Sides[DocumentOut] | GradeQuestion | Sides[ListOut] | None
 
 
+class MissedOut(BaseModel):
+    """A missed question of the last try, with my answer; what is right only if it is shown."""
+
+    item: int
+    tool: Tool
+    query: str
+    answer: str
+    answers: list[str] | None
+    explanation: str | None
+
+
 class TrainingOut(BaseModel):
     """My training: the open step and the score of the last try; ``practice`` is the question."""
 
@@ -57,6 +68,7 @@ class TrainingOut(BaseModel):
     tries_left: int | None
     agreed: int | None
     asked: int | None
+    missed: list[MissedOut]
     contact: str | None
     practice: PracticeOut | None
 
@@ -218,9 +230,27 @@ def _out(request: Request, session: Session, training: TrainingState) -> Trainin
         tries_left=training.record.tries_left(training.rules) if counted else None,
         agreed=training.agreed,
         asked=training.asked,
+        missed=_missed(session, training),
         contact=trainings.contact_of(session, training) if failed else None,
         practice=_practice_out(request, session, training),
     )
+
+
+def _missed(session: Session, training: TrainingState) -> list[MissedOut]:
+    found = []
+    for item, given in trainings.missed_by(session, training):
+        shown = training.record.shows_answers(training.rules, given.attempt)
+        found.append(
+            MissedOut(
+                item=item.id,
+                tool=item.tool,
+                query=item.query,
+                answer=given.answer,
+                answers=item.answers if shown else None,
+                explanation=item.explanation if shown else None,
+            )
+        )
+    return found
 
 
 def _practice_out(
@@ -232,7 +262,7 @@ def _practice_out(
     state = assignment_out(
         session,
         request.app.state.texts,
-        practice_state(session, training, item, training.number),
+        practice_state(session, training, item, training.number, done=training.number - 1),
     )
     return PracticeOut(
         item=item.id,

@@ -78,6 +78,7 @@ def get_training(
         failed = training.step is Step.FAILED
         result = ResultView(
             TrainingSummary.from_state(training),
+            [_feedback(training, *each) for each in trainings.missed_by(session, training)],
             contact,
             to_html(study.guidelines),
             completion_of(session, user.id) if failed else None,
@@ -136,7 +137,8 @@ def _practice_page(
 ) -> Response:
     items = [each.id for each in queries.items_for(session, training.study.id, user.id)]
     number = items.index(item.id) + 1 if item.id in items else len(items)
-    state = practice_state(session, training, item, number)
+    done = number - (given is None)
+    state = practice_state(session, training, item, number, done=done)
     reading = display_preferences_of(request)
     texts = snippet_texts(session, state)
     keys = keys_of(user.keys)
@@ -170,8 +172,10 @@ def _tries(training: TrainingState) -> int | None:
 
 def _feedback(training: TrainingState, item: PracticeItem, given: PracticeAnswer) -> Feedback:
     if not training.record.shows_answers(training.rules, given.attempt):
-        return Feedback(None, "", "", given.answer, "", ())
+        return Feedback(item.tool, item.query, None, "", "", given.answer, "", ())
     return Feedback(
+        tool=item.tool,
+        query=item.query,
         agrees=given.agrees,
         right=" or ".join(f"“{answer_name(item.tool, each)}”" for each in item.answers),
         given=f"“{answer_name(item.tool, given.answer)}”",

@@ -98,9 +98,12 @@ class GuidelinesStep:
 class Feedback:
     """What most chose, what the person chose, and why; answers as the buttons name them.
 
-    ``agrees`` is None, and all but ``value`` empty, if a later try may ask the question again.
+    ``agrees`` is None, and all about the answers but ``value`` empty, if a later try may ask the
+    question again.
     """
 
+    tool: Tool
+    query: str
     agrees: bool | None
     right: str
     given: str
@@ -121,9 +124,10 @@ class PracticeView(WorkView):
 
 @dataclass(frozen=True, slots=True)
 class ResultView:
-    """The score of a try, what is needed, what happens now, and the guidelines to read again."""
+    """The score of a try, what was missed, what happens now, and the guidelines to read again."""
 
     training: TrainingSummary
+    missed: Sequence[Feedback]
     contact: str
     html: str
     completion: Completion | None = None
