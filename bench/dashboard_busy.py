@@ -127,19 +127,23 @@ def computing(sessions: Sessions, ended: Event) -> int:
 def visiting(url: str, cookie: str, enough: Callable[[], bool]) -> dict[str, Any]:
     """Open every page until ``enough``; return the statuses, and the longest waits."""
     statuses: Counter[int] = Counter()
+    refused: Counter[str] = Counter()
     slowest: dict[str, float] = {}
     passes = 0
     with httpx.Client(base_url=url, cookies={SESSION_COOKIE: cookie}, timeout=120) as client:
         while passes < PASSES or not enough():
             for page in PAGES:
                 began = time.perf_counter()
-                statuses[client.get(page).status_code] += 1
+                status = client.get(page).status_code
+                statuses[status] += 1
+                refused[page] += status != 200
                 slowest[page] = max(slowest.get(page, 0), time.perf_counter() - began)
             passes += 1
     longest = sorted(slowest.items(), key=lambda item: -item[1])[:3]
     return {
         "passes": passes,
         "statuses": dict(statuses),
+        "refused": dict(+refused),
         "slowest_s": {page: round(seconds, 2) for page, seconds in longest},
     }
 
@@ -210,8 +214,9 @@ def measure(url: str) -> dict[str, Any]:
 
 
 def fits(found: dict[str, Any]) -> bool:
-    """Return whether every page was answered, within the limit."""
-    return {*found["statuses"]} == {200} and max(found["most_cpu_s"].values()) <= LIMIT_SECONDS
+    """Return whether answers arrived and every page was answered, within the limit."""
+    answered = {*found["statuses"]} == {200} and found["answers"] > 0
+    return answered and max(found["most_cpu_s"].values()) <= LIMIT_SECONDS
 
 
 def main() -> int:

@@ -51,19 +51,19 @@ def make_judged_study(
 ) -> int:
     """Fill an empty database, judging each query ``rounds`` times per tool; return the entries.
 
-    If fewer are to be ``finished``, the others wait.
+    If fewer are to be ``finished``, the others, spread over all, wait.
     """
     with make_sessions(engine).write.begin() as session:
         people = _people(session, assessors)
         offered = _queries(session, queries, documents)
     noise = {user: 0.1 + 0.6 * index / assessors for index, user in enumerate(people)}
     shares = rotation(list(offered), people, BOTH, rounds=rounds, seed="bench")
-    entries = 0
+    entries, done = 0, len(shares) if finished is None else finished
     for start in range(0, len(shares), 500):
         with make_sessions(engine).write.begin() as session:
             for number, share in enumerate(shares[start : start + 500], start):
                 pages = offered[share.query]
-                if finished is None or number < finished:
+                if (number + 1) * done // len(shares) > number * done // len(shares):
                     entries += _work(session, share, pages, noise[share.assessor])
                 else:
                     plan = stored_plan(SETTINGS, share.tool, pages, f"{share.assessor}")

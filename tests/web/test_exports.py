@@ -176,6 +176,26 @@ def test_too_many_downloads_at_once_are_asked_to_wait(
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
 
 
+def test_no_page_waits_for_a_download_or_a_computation(
+    app: FastAPI,
+    client: httpx.Client,
+    headers: dict[str, str],
+    sessions: Sessions,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
+    with sessions.write.begin() as session:
+        admin = make_user(session, role=Role.ADMIN)
+    sign_in(app, client, admin)
+    limiter = app.state.transaction_limits.export.limiter
+    for number in range(int(limiter.total_tokens)):
+        limiter.acquire_on_behalf_of_nowait(number)
+    monkeypatch.setattr(slots, "QUEUE_SECONDS", 0.01)  # seconds: their end is awaited
+    pages = ("report", "systems", "adjudication", "lists")
+    found = {page: client.get(f"/studies/tulips/{page}").status_code for page in pages}
+    assert found == dict.fromkeys(pages, 200)
+
+
 @pytest.mark.thorough
 def test_while_a_download_is_read_it_holds_no_connection(
     app: FastAPI, headers: dict[str, str]

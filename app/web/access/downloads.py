@@ -97,6 +97,26 @@ def get_shared_session(
 SharedSession = Annotated[Session, Depends(get_shared_session, scope="function")]
 
 
+async def get_results_slot(
+    request: Request, _flight: Annotated[None, Depends(get_flight, scope="function")]
+) -> AsyncIterator[None]:
+    """Hold a slot of its own for a page of results: it waits for no download or computation."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    async with limits.results.hold():
+        yield
+
+
+def get_results_session(
+    request: Request, _slot: Annotated[None, Depends(get_results_slot, scope="function")]
+) -> Iterator[Session]:
+    """Yield a session on a snapshot of the database, for a page of results."""
+    with export_session(request.app.state.sessions) as session:
+        yield session
+
+
+ResultsSession = Annotated[Session, Depends(get_results_session, scope="function")]
+
+
 class SpooledResponse(StreamingResponse):
     """A temporary file, sent from its start and closed even if the transfer fails."""
 

@@ -124,5 +124,6 @@ class TransactionLimits:
         self.sign_in = Lane(2, longest_queue=50)  # each hashes a password; by device or address
         self.health = Lane(1, longest_queue=10)
         self.export = Lane(2, longest_queue=8)
+        self.results = Lane(2, longest_queue=50)  # pages of results: stored, or computed quickly
         self.download = Lane(8, longest_queue=8)  # files in transfer; they need no connection
         self.flights = LanesByKey(1, longest_queue=8)  # pages that are computed once, by path

@@ -28,7 +28,7 @@ from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.results.reports.notes import StoredResult
 from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import Slug
-from topkapi.app.web.access.downloads import ExportSession
+from topkapi.app.web.access.downloads import ResultsSession
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.assignments.views import (
     AdjudicationForm,
@@ -217,7 +217,7 @@ def _view(
 def get_adjudication(
     request: Request,
     user: EarlyAdmin,
-    session: ExportSession,
+    session: ResultsSession,
     slug: Slug,
     done: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> Response:
