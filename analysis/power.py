@@ -1,9 +1,10 @@
-"""Number of queries that a comparison of two systems needs."""
+"""Number of queries that a comparison of two systems needs, and Student's intervals of sums."""
 
-from math import ceil
+from collections.abc import Sequence
+from math import ceil, sqrt
 
 from topkapi.analysis.errors import AnalysisError
-from topkapi.analysis.lazy import stats
+from topkapi.analysis.lazy import special, stats
 
 
 def queries_to_tell_apart(
@@ -41,3 +42,26 @@ def queries_to_tell_apart(
         middle = ceil((few + many) / 2)
         few, many = (few, middle) if found(middle) >= power else (middle, many)
     return many
+
+
+def student_half(parts: Sequence[tuple[float, float]], level: float) -> float:
+    """Return half of Student's interval for a sum of variances with their degrees of freedom.
+
+    Those of the sum are Satterthwaite's [Sat46]_.
+
+    Parameters
+    ----------
+    parts
+        Variances, each with its degrees of freedom.
+    level
+        Level of the interval.
+
+    Examples
+    --------
+    >>> student_half([(4.0, 10), (0.0, 3)], 0.95)
+    4.456
+    """
+    total = sum(variance for variance, _ in parts)
+    below = sum(variance**2 / freedom for variance, freedom in parts)
+    freedom = total**2 / below if below > 0 else 1.0
+    return float(special.stdtrit(freedom, (1 + level) / 2)) * sqrt(total)

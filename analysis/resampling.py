@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import ceil, prod
 
 import numpy as np
 
@@ -12,6 +13,9 @@ LEAST_QUERIES = 5  # of a group, such as an assessor: below, no interval
 LEAST_RESAMPLED = 4  # queries of a whole study: below, no interval
 LEAST_STRATUM = 4  # queries
 LEAST_DEFINED = 0.5  # share of resamples in which a figure must be defined to have an interval
+IN_TAIL = 50  # resamples beyond each end of an interval, so that it hardly depends on the seed
+DRAWN_CELLS = 20_000_000  # resamples x queries at most, so that memory stays bounded
+LEAST_DRAWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,9 +58,13 @@ class Resamples:
         shape = values.shape[1:]
         if self.n_used < LEAST_RESAMPLED:
             return np.full(shape, np.nan), np.full(shape, np.nan)
-        beyond = (1 - self.level) / 2
-        far = float(stats.norm.cdf(stats.t.ppf(beyond, self.freedom))) if self.freedom else beyond
-        return _quantiles(values, far)
+        return _quantiles(values, _beyond(self.level, self.freedom))
+
+
+def _beyond(level: float, freedom: int) -> float:
+    """Return the share of resamples beyond each end: of a normal variable as far out as t."""
+    tail = (1 - level) / 2
+    return float(stats.norm.cdf(stats.t.ppf(tail, freedom))) if freedom else tail
 
 
 def _quantiles(values: FloatArray, tail: float) -> tuple[FloatArray, FloatArray]:
@@ -84,13 +92,15 @@ def resamples(
     *,
     strata: IntArray | None = None,
     draws: int = 2000,
+    in_tail: int = 0,
     seed: int = 0,
     level: float = 0.95,
 ) -> Resamples:
     """Draw queries with replacement from those whose entry in ``used`` (n_queries,) is not 0.
 
     Strata under ``LEAST_STRATUM`` queries are merged. Of n queries n - 1 are drawn, and weigh n /
-    (n - 1) each, which makes the variance unbiased in small strata too [RW88]_.
+    (n - 1) each, which makes the variance unbiased in small strata too [RW88]_. Draws follow the
+    numbers of the queries: number them by id, and no order of a file changes an interval.
 
     Parameters
     ----------
@@ -101,7 +111,10 @@ def resamples(
         Otherwise the assignment, which was not random, would count as chance and intervals would be
         too wide.
     draws
-        Number of resamples.
+        Number of resamples, fewer if there are very many queries.
+    in_tail
+        More are drawn if fewer than this would be beyond each end; if all that exist are no more
+        than that, as for six queries, every resample is taken once, whatever the seed.
     seed
         Seed of the draws.
     level
@@ -114,18 +127,34 @@ def resamples(
     (3.0, 0.0)
     """
     chosen = np.flatnonzero(np.asarray(used))
-    weights = np.zeros((draws, np.size(used)))
     if chosen.size < 2:
+        weights = np.zeros((draws, np.size(used)))
         weights[:, chosen] = 1.0
         return Resamples(weights, int(chosen.size), level)
-    rng = np.random.default_rng(seed)
-    labels = np.zeros(chosen.size, dtype=np.int64) if strata is None else strata[chosen]
-    strata_of = _strata(labels)
-    for members in strata_of:
-        n = members.size
-        times = draw_counts(rng, n, draws, size=n - 1)
-        weights[:, chosen[members]] = times * (n / (n - 1))
-    return Resamples(weights, int(chosen.size), level, int(chosen.size) - len(strata_of))
+    strata_of = _strata(np.zeros(chosen.size, dtype=np.int64) if strata is None else strata[chosen])
+    freedom = int(chosen.size) - len(strata_of)
+    wanted = max(draws, ceil(in_tail / _beyond(level, freedom)))
+    wanted = min(wanted, max(LEAST_DRAWS, DRAWN_CELLS // np.size(used)))
+    sizes = [members.size for members in strata_of]
+    if in_tail and max(sizes) < 8 and prod(n ** (n - 1) for n in sizes) <= wanted:
+        counts = _every_resample(sizes)
+    else:
+        rng = np.random.default_rng(seed)
+        counts = [draw_counts(rng, n, wanted, size=n - 1) for n in sizes]
+    weights = np.zeros((counts[0].shape[0], np.size(used)))
+    for members, times in zip(strata_of, counts, strict=True):
+        weights[:, chosen[members]] = times * (members.size / (members.size - 1))
+    return Resamples(weights, int(chosen.size), level, freedom)
+
+
+def _every_resample(sizes: Sequence[int]) -> list[IntArray]:
+    """Return how often each query is drawn in all ordered resamples of n - 1, by stratum."""
+    found = []
+    for n in sizes:
+        drawn = np.indices((n,) * (n - 1)).reshape(n - 1, -1)
+        found.append((drawn[..., None] == np.arange(n)).sum(axis=0))
+    rows = np.indices([len(each) for each in found]).reshape(len(sizes), -1)
+    return [each[row] for each, row in zip(found, rows, strict=True)]
 
 
 def draw_counts(

@@ -33,7 +33,7 @@ from topkapi.analysis.machines import (
     side_effects,
     win_shares,
 )
-from topkapi.analysis.machines.alternative import Alignment
+from topkapi.analysis.machines.alternative import Alignment, Unit
 from topkapi.analysis.typing import FloatArray
 
 ITEMS = 20  # of a query
@@ -51,8 +51,15 @@ class Design(NamedTuple):
     align: Alignment = "same"
 
 
-DESIGNS = {
+SKEWED = {  # simulated with every number of queries
     "votes, 3 people, half of the queries bad": Design((0.8,) * 3, (0.95, 0.3), (0.5, 0.5)),
+    "votes, 3 people, a fifth of the queries at chance": Design((0.9,) * 3, (0.9, 0.5), (0.8, 0.2)),
+    "votes, 3 people, 5 % of the queries reversed": Design((0.9,) * 3, (0.9, 0.1), (0.95, 0.05)),
+    "votes, 3 people, 10 % of the queries reversed": Design((0.9,) * 3, (0.9, 0.1), (0.9, 0.1)),
+    "votes, 3 people who agree, 5 % reversed": Design((0.98,) * 3, (0.98, 0.02), (0.95, 0.05)),
+    "votes, 3 people who agree, 10 % reversed": Design((0.98,) * 3, (0.98, 0.02), (0.9, 0.1)),
+}
+DESIGNS = SKEWED | {
     "votes, 2 people, half of the queries bad": Design((0.8,) * 2, (0.95, 0.3), (0.5, 0.5)),
     "votes, 5 people, half of the queries bad": Design((0.8,) * 5, (0.95, 0.3), (0.5, 0.5)),
     "votes, 3 people, few queries very bad": Design((0.8,) * 3, (0.75, 0.05), (0.85, 0.15)),
@@ -60,6 +67,14 @@ DESIGNS = {
     "votes, 3 people, not clustered": Design((0.8,) * 3, (0.63,), (1.0,)),
     "grades, 3 people, half of the queries off": Design((0.7,) * 3, (0.0, 1.2), (0.5, 0.5), "near"),
 }
+
+
+GOOD = {
+    "as good as people": Design((0.8,) * 3, (0.8,), (1.0,)),
+    "as good as people on average": Design((0.8,) * 3, (0.95, 0.65), (0.5, 0.5)),
+    "better than people": Design((0.8,) * 3, (0.95,), (1.0,)),
+}
+TOLERATED = {0.1: (20, 30, 35, 40, 45, 50), 0.2: (10, 15, 20)}  # epsilon, numbers of queries
 
 
 def labels(design: Design, queries: int, rng: np.random.Generator) -> FloatArray:
@@ -105,56 +120,69 @@ def boundary(design: Design) -> float:
     return -float(np.mean([each.advantage for each in found.people]))
 
 
-def false_approvals(design: Design, queries: int, runs: int, seed: int = 0) -> dict[str, float]:
-    """Return how often a machine at the boundary is approved, over queries and over items."""
-    epsilon, n = boundary(design), len(design.people)
-    approved = dict.fromkeys(("queries", "items"), 0)
+def approvals(
+    design: Design,
+    queries: int,
+    runs: int,
+    *,
+    epsilon: float | None = None,
+    units: tuple[Unit, ...] = ("queries", "items"),
+) -> dict[str, float]:
+    """Return how often a machine is approved, over queries and over items.
+
+    Without ``epsilon`` it is at the boundary, so that every approval is false.
+    """
+    used, n = boundary(design) if epsilon is None else epsilon, len(design.people)
+    approved = dict.fromkeys(units, 0)
     for run in range(runs):
-        drawn = scores(labels(design, queries, np.random.default_rng([seed, run])))
-        for unit in ("queries", "items"):
+        drawn = scores(labels(design, queries, np.random.default_rng([0, run])))
+        for unit in units:
             found = alternative_annotator_test(
-                drawn,
-                n,
-                range(n),
-                align=design.align,
-                epsilon=epsilon,
-                unit="items" if unit == "items" else "queries",
+                drawn, n, range(n), align=design.align, epsilon=used, unit=unit
             )
             approved[unit] += found.approved
     shares = {f"approved_by_{unit}": count / runs for unit, count in approved.items()}
-    return {"epsilon": round(epsilon, 3), **shares}
+    return {"epsilon": round(used, 3), **shares}
 
 
 def pairs_of_scores(
-    shape: str, correlation: float, size: int, rng: np.random.Generator
+    zeros: float, correlation: float, size: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray, float]:
-    """Simulate scores by people and machine with their mean by people.
+    """Simulate scores between 0 and 1 by people and machine, with their mean by people.
 
-    ``ndcg``: between 0 and 1, skewed to the left, and the machine's are greater.
+    Scores that are not 0 are like NDCG: skewed to the left, and the machine's are greater.
     """
     y = rng.normal(size=size)
     f = correlation * y + np.sqrt(1 - correlation**2) * rng.normal(size=size)
-    if shape == "normal":
-        return y, f + 0.5, 0.0
-    people = stats.beta.ppf(stats.norm.cdf(y), 2, 1.2)
-    return people, stats.beta.ppf(stats.norm.cdf(f), 3, 1), 2 / 3.2
+    people = inflated(y, zeros, 2, 1.2)
+    return people, inflated(f, 0.8 * zeros, 3, 1), (1 - zeros) * 2 / 3.2
 
 
-def coverage(
-    shape: str, correlation: float, labelled: int, runs: int, seed: int = 0
-) -> dict[str, float]:
+def inflated(normal: FloatArray, zeros: float, a: float, b: float) -> FloatArray:
+    """Map normal values to 0 with a probability, and above it to a beta distribution."""
+    share = (stats.norm.cdf(normal) - zeros) / (1 - zeros)
+    found: FloatArray = np.where(share > 0, stats.beta.ppf(np.clip(share, 0, 1), a, b), 0.0)
+    return found
+
+
+def coverage(zeros: float, correlation: float, labelled: int, runs: int) -> dict[str, float]:
     """Return how many intervals hold the mean, people's too, and their ratio of mean lengths."""
     held = alone = length = people = 0.0
     for run in range(runs):
-        rng = np.random.default_rng([seed, run])
-        y, f, mean = pairs_of_scores(shape, correlation, 5 * labelled, rng)
+        rng = np.random.default_rng([0, run])
+        y, f, mean = pairs_of_scores(zeros, correlation, 5 * labelled, rng)
         few = slice(labelled)
         found = powered_mean(y[few], f[few], f[labelled:], drawn_at_random=True)
         held += found.low <= mean <= found.high
         alone += found.people_low <= mean <= found.people_high
         length += found.high - found.low
         people += found.people_high - found.people_low
-    return {"held": held / runs, "people_held": alone / runs, "length": round(length / people, 3)}
+    return {
+        "held": held / runs,
+        "people_held": alone / runs,
+        "length": round(length / people, 3),
+        "people_length": round(people / runs, 3),
+    }
 
 
 def flagged(queries: int, per_query: int, share: float, spread: float, runs: int) -> float:
@@ -191,7 +219,7 @@ def judge_coverage(labelled: int, runs: int, *, paired: bool) -> dict[str, float
     No judge scores the system that is its own ranking. Differences are those of neighbours.
     """
     by_people, by_judges = judged_ndcg()
-    own = np.eye(len(by_judges), dtype=bool)
+    own, bounds = np.eye(len(by_judges), dtype=bool), (-1.0 if paired else 0.0, 1.0)
     if paired:
         by_people, by_judges = np.diff(by_people, axis=0), np.diff(by_judges, axis=1)
         own = own[:, 1:] | own[:, :-1]
@@ -202,7 +230,7 @@ def judge_coverage(labelled: int, runs: int, *, paired: bool) -> dict[str, float
         few, more = drawn[:labelled], drawn[labelled:]
         for judge, system in np.argwhere(~own):
             y, f = by_people[system], by_judges[judge, system]
-            found = powered_mean(y[few], f[few], f[more], drawn_at_random=True)
+            found = powered_mean(y[few], f[few], f[more], drawn_at_random=True, bounds=bounds)
             held[judge, system] += found.low <= y.mean() <= found.high
             alone[judge, system] += found.people_low <= y.mean() <= found.people_high
             length[judge, system] += found.high - found.low
@@ -219,17 +247,21 @@ def judge_coverage(labelled: int, runs: int, *, paired: bool) -> dict[str, float
 
 
 def alternative_lines(runs: int) -> Iterator[dict[str, object]]:
-    for name, design in DESIGNS.items():
-        for queries in (15, 30):
-            yield {"design": name, "queries": queries, **false_approvals(design, queries, runs)}
+    for (name, design), queries in product(DESIGNS.items(), (10, 15, 20, 30, 50, 100)):
+        units: tuple[Unit, ...] = ("queries", "items") if queries == 30 else ("queries",)
+        if name in SKEWED or queries == 30:
+            found = approvals(design, queries, runs, units=units)
+            yield {"design": name, "queries": queries, **found}
+    for (name, design), (epsilon, sizes) in product(GOOD.items(), TOLERATED.items()):
+        for queries in sizes:
+            found = approvals(design, queries, runs, epsilon=epsilon, units=("queries",))
+            yield {"design": name, "queries": queries, **found}
 
 
 def powered_lines(runs: int) -> Iterator[dict[str, object]]:
-    for shape in ("normal", "ndcg"):
-        for correlation in (0.0, 0.3, 0.7, 0.9):
-            for labelled in (10, 20, 50):
-                about = {"shape": shape, "correlation": correlation, "labelled": labelled}
-                yield {**about, **coverage(shape, correlation, labelled, runs)}
+    for zeros, correlation, labelled in product((0.0, 0.4, 0.8), (0.0, 0.7, 0.9), (10, 20, 50)):
+        about = {"zeros": zeros, "correlation": correlation, "labelled": labelled}
+        yield {**about, **coverage(zeros, correlation, labelled, runs)}
 
 
 def effect_lines(runs: int) -> Iterator[dict[str, object]]:

@@ -1,6 +1,8 @@
 """Is the difference in agreement between two tools more than chance?"""
 
 from dataclasses import dataclass
+from itertools import combinations
+from math import comb
 
 import numpy as np
 
@@ -9,7 +11,7 @@ from topkapi.analysis.errors import BadData
 from topkapi.analysis.lazy import stats
 from topkapi.analysis.typing import BoolArray, FloatArray
 
-EXACT_UP_TO = 12  # queries judged with both tools: 2^12 exchanges are enumerated, more are drawn
+MOST_EXCHANGES = 2**12  # up to so many are enumerated, more are drawn
 SLACK = 1e-12  # equal differences may differ by rounding
 
 
@@ -138,8 +140,9 @@ def permute_queries(
     if np.isnan(seen):
         return Permuted(seen, np.nan, 0, False)
     both: BoolArray = np.all(total > 0, axis=1)
-    exact = bool(both.all()) and both.size <= EXACT_UP_TO
-    swaps = _all_swaps(both.size) if exact else _some_swaps(total, both, draws, seed)
+    second: BoolArray = total[~both, 1] > 0
+    exact = 2 ** int(both.sum()) * comb(second.size, int(second.sum())) <= MOST_EXCHANGES
+    swaps = _all_swaps(both, second) if exact else _some_swaps(both, second, draws, seed)
     found = np.subtract(*ratio(_relabeled(agreed, swaps), _relabeled(total, swaps)))
     extreme = int((np.abs(found) >= abs(seen) - SLACK).sum())
     p = extreme / swaps.shape[0] if exact else (extreme + 1) / (swaps.shape[0] + 1)
@@ -152,17 +155,23 @@ def _relabeled(counts: FloatArray, swaps: BoolArray) -> FloatArray:
     return np.stack([counts[:, 0].sum() + moved, counts[:, 1].sum() - moved])
 
 
-def _all_swaps(n: int) -> BoolArray:
-    bits: BoolArray = (np.arange(2**n)[:, None] >> np.arange(n)) & 1 == 1
-    return bits
+def _all_swaps(both: BoolArray, second: BoolArray) -> BoolArray:
+    """Return every relabeling once: the queries that change tools, (ways, n_queries)."""
+    n, single = int(both.sum()), second.size
+    bits = (np.arange(2**n)[:, None] >> np.arange(n)) & 1 == 1
+    chosen = list(combinations(range(single), int(second.sum())))
+    moved = np.zeros((len(chosen), single), dtype=bool)
+    for row, each in zip(moved, chosen, strict=True):
+        row[list(each)] = True
+    swaps = np.zeros((len(bits) * len(chosen), both.size), dtype=bool)
+    swaps[:, both] = np.repeat(bits, len(chosen), axis=0)
+    swaps[:, ~both] = np.tile(moved != second, (len(bits), 1))
+    return swaps
 
 
-def _some_swaps(total: FloatArray, both: BoolArray, draws: int, seed: int) -> BoolArray:
+def _some_swaps(both: BoolArray, second: BoolArray, draws: int, seed: int) -> BoolArray:
     rng = np.random.default_rng(seed)
     swaps = rng.random((draws, both.size)) < 0.5
-    single = np.flatnonzero(~both)
-    if single.size:
-        tool = total[single, 1] > 0
-        shuffled = rng.permuted(np.broadcast_to(tool, (draws, tool.size)), axis=1)
-        swaps[:, single] = shuffled != tool
+    shuffled = rng.permuted(np.broadcast_to(second, (draws, second.size)), axis=1)
+    swaps[:, ~both] = shuffled != second
     return swaps

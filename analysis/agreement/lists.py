@@ -2,6 +2,7 @@ r"""Similarity of two assessors' rankings of a query: Kendall's tau-b and rank-b
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
 
@@ -64,7 +65,8 @@ def rbo_matrix(values: FloatArray, *, depth: int, persistence: float = 0.9) -> F
 
     [WMZ10]_, equation (30). Tied documents are taken in every order: :math:`X_d` is the expected
     overlap of the first d ranks [CU24]_; what an assessor left out of the list is one
-    group tied at the end. Not judged (NaN) comes last of all, and counts for nobody.
+    group tied at the end. Two assessors are compared on the documents that both judged; NaN where
+    there are none.
 
     Parameters
     ----------
@@ -80,14 +82,27 @@ def rbo_matrix(values: FloatArray, *, depth: int, persistence: float = 0.9) -> F
     >>> rbo_matrix(np.array([[3.0, 2, 1], [3, 2, 1], [1, 2, 3]]), depth=3).round(4)[0].tolist()
     [1.0, 1.0, 0.855]
     """
-    depth = min(depth, values.shape[1])
-    inside = _inside(values, depth)
-    overlap = np.einsum("dmj,dlj->dml", inside, inside, optimize=True)
-    ranks = np.arange(1, depth + 1)
-    weights = (1 - persistence) / persistence * persistence**ranks / ranks
-    weights[-1] += persistence**depth / depth
-    matrix: FloatArray = np.tensordot(weights, overlap, axes=1)
+    matrix: FloatArray = np.full((len(values),) * 2, np.nan)
+    patterns, pattern = np.unique(~np.isnan(values), axis=0, return_inverse=True)
+    for one, other in product(range(len(patterns)), repeat=2):
+        rows, columns = np.flatnonzero(pattern == one), np.flatnonzero(pattern == other)
+        shared = patterns[one] & patterns[other]
+        if shared.any():
+            mine, theirs = (
+                _inside(values[np.ix_(each, shared)], depth) for each in (rows, columns)
+            )
+            matrix[np.ix_(rows, columns)] = _overlap(mine, theirs, persistence)
     return matrix
+
+
+def _overlap(one: FloatArray, other: FloatArray, persistence: float) -> FloatArray:
+    """Return the overlaps (m, l) of documents inside the first d, (depth, m, n), (depth, l, n)."""
+    overlap = np.einsum("dmj,dlj->dml", one, other, optimize=True)
+    ranks = np.arange(1, len(one) + 1)
+    weights = (1 - persistence) / persistence * persistence**ranks / ranks
+    weights[-1] += persistence ** len(one) / len(one)
+    found: FloatArray = np.tensordot(weights, overlap, axes=1)
+    return found
 
 
 def _inside(values: FloatArray, depth: int) -> FloatArray:
@@ -95,13 +110,11 @@ def _inside(values: FloatArray, depth: int) -> FloatArray:
 
     Ties are drawn at random.
     """
-    missing = np.isnan(values)
-    filled = np.where(missing, -np.inf, values)
-    last = stats.rankdata(-filled, method="max", axis=1)
-    top = stats.rankdata(-filled, method="min", axis=1)
-    d = np.arange(1, depth + 1)[:, None, None]
-    shares = np.clip((d - top + 1) / (last - top + 1), 0, 1)
-    return np.where(missing, 0.0, shares)
+    last = stats.rankdata(-values, method="max", axis=1)
+    top = stats.rankdata(-values, method="min", axis=1)
+    d = np.arange(1, min(depth, values.shape[1]) + 1)[:, None, None]
+    shares: FloatArray = np.clip((d - top + 1) / (last - top + 1), 0, 1)
+    return shares
 
 
 def list_similarity(
@@ -124,6 +137,8 @@ def list_similarity(
         if not first.size or not each.values.shape[1]:
             continue
         rbo = rbo_matrix(each.values, depth=depth, persistence=persistence)[first, second]
+        known = ~np.isnan(rbo)
+        first, second, rbo = first[known], second[known], rbo[known]
         query = np.full(first.size, each.query, dtype=np.int64)
         parts.append((query, each.assessors[first], each.assessors[second], rbo))
     if not parts:

@@ -13,6 +13,7 @@ from topkapi.analysis.agreement import (
     pair_tables,
     resamples,
 )
+from topkapi.analysis.resampling import IN_TAIL
 from topkapi.analysis.typing import BoolArray, FloatArray
 
 KINDS = ("people", "people and machines", "machines")
@@ -88,7 +89,7 @@ def _of_kind(kind: str, tables: PairTables, rows: BoolArray, draws: int) -> Kind
         counts=tables.counts[rows],
     )
     sums = mine.in_both_orders().astype(float)
-    drawn = resamples(sums.sum(axis=(1, 2)), draws=draws)
+    drawn = resamples(sums.sum(axis=(1, 2)), draws=draws, in_tail=IN_TAIL)
 
     def figure(values: FloatArray) -> FloatArray:
         return np.stack(

@@ -9,22 +9,30 @@ queries of people and subtracted, so the interval holds the mean of *people's* s
 adjusted :math:`R^2` of the labelled queries is not above 0, the machine explains nothing and
 :math:`\lambda` is 0: the interval is that of people alone.
 
-For few queries the usual normal interval is too short, as it takes :math:`\lambda` as known. With
-the best :math:`\lambda` the estimate is that of double sampling with regression [Coc77]_, whose
-variance is that of the residuals, with the error of the slope and n - 2 degrees of freedom, plus
-that of the machine's mean; the degrees of freedom of the sum are Satterthwaite's [Sat46]_.
+The estimate is that of double sampling with regression [Coc77]_, whose variance is that of the
+residuals, with the error of the slope and n - 2 degrees of freedom, plus that of the machine's
+mean; the degrees of freedom of the sum are Satterthwaite's [Sat46]_. The ratio of this error to
+that of people's queries alone is what the machine is worth.
+
+Scores are bounded and often skewed, with many zeros, so Student's t would be too short for few
+queries. The interval of people's queries alone is Gaffke's (``topkapi.analysis.bounded``); that
+with the machine is around :math:`\hat\theta` and shorter by the ratio of errors, on both sides.
+Where fewer than ``LEAST_QUERIES`` of people's values differ from their most frequent one, the slope
+rests on too few queries, and :math:`\lambda` is 0.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from topkapi.analysis.bounded import mean_interval
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.lazy import special
+from topkapi.analysis.power import student_half
 from topkapi.analysis.resampling import LEAST_QUERIES
 from topkapi.analysis.typing import FloatArray
 
@@ -44,7 +52,7 @@ class PoweredMean:
     value, low, high
         Prediction-powered mean and the ends of its interval.
     people_value, people_low, people_high
-        The same from people's queries alone, by Student's t.
+        The same from people's queries alone.
     weight
         Lambda, 0 (the machine is ignored) to 1.
     correlation
@@ -66,6 +74,7 @@ class PoweredMean:
 
 
 Ranks = tuple[int, int]
+Bounds = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +107,7 @@ def powered_mean(
     machine_only: ArrayLike,
     *,
     drawn_at_random: bool,
+    bounds: Bounds = (0.0, 1.0),
     level: float = 0.95,
 ) -> PoweredMean:
     """Estimate the mean of people's values from few of them and many of a machine.
@@ -110,43 +120,45 @@ def powered_mean(
         Values of other queries by the machine's labels, (N,).
     drawn_at_random
         Whether the queries that people judged were drawn at random from all of these.
+    bounds
+        Least and greatest value that is possible: -1 and 1 for differences of scores.
     level
         Level of the intervals.
 
     Raises
     ------
     BadData
-        If the queries were not drawn at random, or are too few.
+        If the queries were not drawn at random, are too few, or a value is out of bounds.
 
     Examples
     --------
     >>> rng = np.random.default_rng(0)
-    >>> machine = rng.normal(size=100)
-    >>> people = machine[:20] + 0.5 * rng.normal(size=20)
+    >>> machine = rng.random(100)
+    >>> people = 0.8 * machine[:20] + 0.2 * rng.random(20)
     >>> found = powered_mean(people, machine[:20], machine[20:], drawn_at_random=True)
     >>> (found.high - found.low) / (found.people_high - found.people_low)
-    0.6
+    0.4528
     """
     if not drawn_at_random:
         raise BadData(NOT_DRAWN)
     y, f, others = (np.asarray(each, dtype=float) for each in (people, machine, machine_only))
-    _check(y, f, others)
-    n = y.size
-    error = float(y.std(ddof=1)) / np.sqrt(n)
-    alone = _interval(float(y.mean()), error**2, n - 1, level)
-    value, variance, freedom, weight = _estimate(y, f, others)
+    _check(y, f, others, bounds)
+    mean, (low, high) = float(y.mean()), mean_interval(y, bounds, level)
+    value, ratio, weight = _estimate(y, f, others, level)
     varies = y.std() > 0 and f.std() > 0
     return PoweredMean(
-        *_interval(value, variance, freedom, level),
-        *alone,
+        float(np.clip(value, *bounds)),
+        max(bounds[0], value - ratio * (mean - low)),
+        min(bounds[1], value + ratio * (high - mean)),
+        *(mean, low, high),
         weight=weight,
         correlation=float(np.corrcoef(y, f)[0, 1]) if varies else 0.0,
-        labelled=n,
+        labelled=y.size,
         machine_only=int(others.size),
     )
 
 
-def _check(y: FloatArray, f: FloatArray, others: FloatArray) -> None:
+def _check(y: FloatArray, f: FloatArray, others: FloatArray, bounds: Bounds) -> None:
     if y.shape != f.shape or y.ndim != 1 or others.ndim != 1:
         raise BadData("people's and the machine's values are not of the same queries")
     if y.size < LEAST_QUERIES or others.size < 2:
@@ -156,12 +168,14 @@ def _check(y: FloatArray, f: FloatArray, others: FloatArray) -> None:
         )
     if not all(np.isfinite(each).all() for each in (y, f, others)):
         raise BadData("a value is not a finite number")
+    if min(y.min(), f.min()) < bounds[0] or max(y.max(), f.max()) > bounds[1]:
+        raise BadData(f"a value is not between {bounds[0]:g} and {bounds[1]:g}")
 
 
 def _estimate(
-    y: FloatArray, f: FloatArray, others: FloatArray
-) -> tuple[float, float, float, float]:
-    """Return the estimate, its variance, degrees of freedom, and lambda."""
+    y: FloatArray, f: FloatArray, others: FloatArray, level: float
+) -> tuple[float, float, float]:
+    """Return the estimate, the ratio of its error to that of people's alone, and lambda."""
     n, more = y.size, others.size
     every = np.concatenate([f, others])
     spread = float(((f - f.mean()) ** 2).sum())
@@ -169,34 +183,22 @@ def _estimate(
     weight = slope * more / (n + more)
     residual = y - y.mean() - slope * (f - f.mean())
     noise = float((residual**2).sum()) / (n - 2)
-    if weight <= 0 or noise >= y.var(ddof=1):
-        return float(y.mean()), float(y.var(ddof=1)) / n, n - 1, 0.0
+    alone = float(y.var(ddof=1))
+    unlike = n - int(np.unique(y, return_counts=True)[1].max())
+    if weight <= 0 or noise >= alone or unlike < LEAST_QUERIES:
+        return float(y.mean()), 1.0, 0.0
     if weight >= 1:
-        first = float((y - f).var(ddof=1)) / n
-        second = float(others.var(ddof=1)) / more
-        value = float((y - f).mean() + others.mean())
-        return value, first + second, _freedom((first, n - 1), (second, more - 1)), 1.0
-    shift = float(every.mean() - f.mean())
-    first = noise * (1 / n + shift**2 / spread)
-    squared = max(slope**2 - noise / spread, 0.0)  # without the variance of the slope
-    second = squared * float(every.var(ddof=1)) / (n + more)
-    freedom = _freedom((first, n - 2), (second, n - 2))
-    return float(y.mean()) + slope * shift, first + second, freedom, weight
-
-
-def _freedom(*parts: tuple[float, float]) -> float:
-    """Return Satterthwaite's degrees of freedom of a sum of variances with theirs."""
-    total = sum(variance for variance, _ in parts)
-    least = min(freedom for _, freedom in parts)
-    below = sum(variance**2 / freedom for variance, freedom in parts)
-    return total**2 / below if below > 0 else least
-
-
-def _interval(
-    value: float, variance: float, freedom: float, level: float
-) -> tuple[float, float, float]:
-    half = float(special.stdtrit(freedom, (1 + level) / 2)) * float(np.sqrt(variance))
-    return value, value - half, value + half
+        weight, value = 1.0, float((y - f).mean() + others.mean())
+        error, machine = float((y - f).var(ddof=1)) / n, float(others.var(ddof=1)) / more
+        parts = (error, n - 1), (machine, more - 1)
+    else:
+        shift = float(every.mean() - f.mean())
+        value = float(y.mean()) + slope * shift
+        squared = max(slope**2 - noise / spread, 0.0)  # without the variance of the slope
+        error = noise * (1 / n + shift**2 / spread)
+        machine = squared * float(every.var(ddof=1)) / (n + more)
+        parts = (error, n - 2), (machine, n - 2)
+    return value, student_half(parts, level) / student_half([(alone / n, n - 1)], level), weight
 
 
 def powered_systems(
@@ -206,6 +208,7 @@ def powered_systems(
     drawn_at_random: bool,
     baseline: str | None = None,
     level: float = 0.95,
+    bounds: Bounds = (0.0, 1.0),
 ) -> tuple[PoweredSystem, ...]:
     """Estimate mean scores of systems and their differences from a baseline, best first.
 
@@ -220,11 +223,14 @@ def powered_systems(
         System that the others are compared with, paired by query.
     level
         Level of the intervals.
+    bounds
+        Least and greatest value that is possible.
 
     Raises
     ------
     BadData
-        If the queries were not drawn at random, are too few, or differ between systems.
+        If the queries were not drawn at random, are too few, or differ between systems; or if a
+        value is out of bounds.
 
     Examples
     --------
@@ -237,19 +243,20 @@ def powered_systems(
     if baseline is not None and baseline not in people:
         raise BadData(f"no system {baseline!r} to compare with: {', '.join(sorted(people))}")
     columns = {system: _columns(system, people, machine) for system in people}
-    ranks, found = _ranks(columns, drawn_at_random, level), []
+    mean_of = partial(powered_mean, drawn_at_random=drawn_at_random)
+    apart = partial(mean_of, bounds=(bounds[0] - bounds[1], bounds[1] - bounds[0]))
+    ranks, found = _ranks(columns, apart, level), []
     for system, mine in columns.items():
-        mean = powered_mean(*mine, drawn_at_random=drawn_at_random, level=level)
+        mean = mean_of(*mine, bounds=bounds, level=level)
         difference = None
         if baseline is not None and system != baseline:
-            gaps = (one - two for one, two in zip(mine, columns[baseline], strict=True))
-            difference = powered_mean(*gaps, drawn_at_random=drawn_at_random, level=level)
+            difference = apart(*_gaps(mine, columns[baseline]), level=level)
         found.append(PoweredSystem(system, mean, difference, *ranks[system]))
     return tuple(sorted(found, key=lambda each: (-each.mean.value, each.system)))
 
 
 def _ranks(
-    columns: Mapping[str, Columns], drawn_at_random: bool, level: float
+    columns: Mapping[str, Columns], apart: Callable[..., PoweredMean], level: float
 ) -> dict[str, tuple[Ranks, Ranks]]:
     """Return rank sets from the differences of all pairs, whose intervals hold together.
 
@@ -259,8 +266,7 @@ def _ranks(
     left = (1 - level) / max(1, len(pairs))
     known = {system: np.array([[1, 1], [len(columns)] * 2]) for system in columns}
     for one, two in pairs:
-        gaps = (a - b for a, b in zip(columns[one], columns[two], strict=True))
-        gap = powered_mean(*gaps, drawn_at_random=drawn_at_random, level=1 - left)
+        gap = apart(*_gaps(columns[one], columns[two]), level=1 - left)
         if 2.0 ** (1 - gap.labelled) > left:
             continue
         low, high = np.array([[gap.low, gap.people_low], [gap.high, gap.people_high]])
@@ -270,6 +276,10 @@ def _ranks(
         system: ((int(first[0]), int(last[0])), (int(first[1]), int(last[1])))
         for system, (first, last) in known.items()
     }
+
+
+def _gaps(one: Columns, two: Columns) -> Iterator[FloatArray]:
+    return (a - b for a, b in zip(one, two, strict=True))
 
 
 def win_shares(answers: Mapping[str, Sequence[tuple[str, str, int]]]) -> QueryValues:

@@ -1,9 +1,10 @@
-r"""Expected reciprocal rank and kappa-ERR.
+r"""Expected reciprocal rank, kappa-ERR and reciprocal rank.
 
 .. math:: \sum_{s} \tfrac1s R(y_s) \prod_{t<s} (1 - R(y_t)), \quad R(y) = (2^y - 1) / 2^{y_{max}}
 
 [NGLC12]_ print 1/n for 1/s in equation (3); that sum telescopes to the same value for every order,
-so 1/s of [CMZG09]_ is used.
+so 1/s of [CMZG09]_ is used. With R of 1 for relevant documents it is the reciprocal rank of the
+first of them.
 """
 
 from itertools import pairwise
@@ -28,13 +29,30 @@ def kappa_err(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray
     return _err(batch, k, batch.labels.max(axis=1), expected=expected)
 
 
+def reciprocal_rank(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute 1 / rank of the first document with a label above 0, (b,).
+
+    It is 0 if there is none among the first k.
+    """
+    hits = (_labels(batch, k, expected=expected) > 0).astype(float)
+    return _stopping(batch, k, hits, expected=expected)
+
+
 def _err(batch: QueryBatch, k: int | None, top: FloatArray, *, expected: bool) -> FloatArray:
-    depth = batch.width if k is None or expected else min(k, batch.width)
-    labels = batch.ranked(depth)
+    labels = _labels(batch, k, expected=expected)
     stop: FloatArray = np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
+    return _stopping(batch, k, stop, expected=expected)
+
+
+def _labels(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    return batch.ranked(batch.width if k is None or expected else min(k, batch.width))
+
+
+def _stopping(batch: QueryBatch, k: int | None, stop: FloatArray, *, expected: bool) -> FloatArray:
+    """Return the mean of 1 / rank at which a reader stops, who does so with ``stop`` (b, depth)."""
     walked = _mean_products(batch, 1.0 - stop) if expected else np.cumprod(1.0 - stop, axis=1)
     reached = np.concatenate([np.ones((stop.shape[0], 1)), walked[:, :-1]], axis=1)
-    gained = (reached - walked) / np.arange(1, depth + 1)
+    gained = (reached - walked) / np.arange(1, stop.shape[1] + 1)
     values: FloatArray = gained[:, :k].sum(axis=1)
     return values
 

@@ -1,4 +1,4 @@
-"""Precision and average precision; a document is relevant when its label is above 0."""
+"""Precision, recall, rank-biased precision, average precision: relevant is a label above 0."""
 
 import numpy as np
 
@@ -12,14 +12,37 @@ def precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray
     It is divided by k also where a query has fewer documents; without ``k`` by the number of
     retrieved documents.
     """
-    if expected:
-        hits = batch.tie_means((batch.ranked(batch.width) > 0).astype(float))[:, :k]
-    else:
-        hits = (batch.ranked(batch.width if k is None else k) > 0).astype(float)
+    hits = _hits(batch, k, expected=expected)
     if k is None:
         return _divide(hits.sum(axis=1), batch.retrieved.sum(axis=1).astype(float))
     values: FloatArray = hits.sum(axis=1) / k
     return values
+
+
+def recall(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Compute the share of the relevant documents that are among the first k, (b,).
+
+    It is 0 where nothing is relevant.
+    """
+    total = (batch.labels > 0).sum(axis=1).astype(float)
+    return _divide(_hits(batch, k, expected=expected).sum(axis=1), total)
+
+
+def rank_biased(
+    batch: QueryBatch, k: int | None, *, expected: bool, persistence: float
+) -> FloatArray:
+    """Compute rank-biased precision ([MZ08]_, equation (2)), cut at k, (b,)."""
+    hits = _hits(batch, k, expected=expected)
+    weights = (1 - persistence) * persistence ** np.arange(hits.shape[1])
+    values: FloatArray = hits @ weights
+    return values
+
+
+def _hits(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+    """Return whether a document is relevant, or its expected share, at the first k ranks."""
+    if expected:
+        return batch.tie_means((batch.ranked(batch.width) > 0).astype(float))[:, :k]
+    return (batch.ranked(batch.width if k is None else k) > 0).astype(float)
 
 
 def average_precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:

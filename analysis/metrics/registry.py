@@ -20,6 +20,8 @@ Scorer = Callable[[QueryBatch], FloatArray]
 
 _CUT = {
     "p": precision.precision,
+    "recall": precision.recall,
+    "rr": err.reciprocal_rank,
     "map": precision.average_precision,
     "ndcg": dcg.ndcg,
     "letor4-ndcg": dcg.letor4_ndcg,
@@ -29,8 +31,8 @@ _CUT = {
 }
 _NAME = re.compile(r"(?P<base>[a-z][a-z0-9-]*)(?:@(?P<k>[1-9][0-9]*))?(?::(?P<p>0?\.[0-9]+))?")
 
-MEASURES = (*_CUT, "topk-01", "wkt", "capped-wkt", "rbo", "compatibility", "kendall-tau")
-"""Names a measure can begin with; ``@10`` cuts at rank 10, ``rbo:.8`` sets the persistence."""
+MEASURES = (*_CUT, "rbp", "topk-01", "wkt", "capped-wkt", "rbo", "compatibility", "kendall-tau")
+"""Names a measure can begin with; ``@10`` cuts at rank 10, ``rbp:.5`` sets the persistence."""
 
 LEARNABLE = ("ndcg", "kappa-ndcg")
 """Measures that can take learned gains and discounts."""
@@ -75,6 +77,9 @@ def measure(name: str, ties: Ties = "stable", gains: Gains | None = None) -> Sco
         return partial(dcg.learned_ndcg, k=k, expected=ties == "expected", gains=gains)
     if base in _CUT and match["p"] is None:
         return partial(_CUT[base], k=k, expected=ties == "expected")
+    if base == "rbp":
+        p = float(match["p"] or 0.8)
+        return partial(precision.rank_biased, k=k, expected=ties == "expected", persistence=p)
     if ties == "expected":
         raise UnknownName(f"{name} has no mean over tied orders: use ties='stable'")
     return _uncut(name, base, k, match["p"])
@@ -98,10 +103,21 @@ def usual_names(k: int = 10) -> list[str]:
     """Return every measure by its usual name, cut at ``k`` where it is usually cut.
 
     >>> usual_names(5)[:3]
-    ['p@5', 'map', 'ndcg@5']
+    ['p@5', 'recall@5', 'map']
     """
     return [
-        *(f"p@{k}", "map", f"ndcg@{k}", f"letor4-ndcg@{k}", f"kappa-ndcg@{k}", "err", "kappa-err"),
+        *(
+            f"p@{k}",
+            f"recall@{k}",
+            "map",
+            "rr",
+            "rbp:.8",
+            f"ndcg@{k}",
+            f"letor4-ndcg@{k}",
+            f"kappa-ndcg@{k}",
+            "err",
+            "kappa-err",
+        ),
         *(f"topk-01@{k}", f"wkt@{k}", f"capped-wkt@{k}", "rbo:.9", "compatibility:.95"),
         "kendall-tau",
     ]

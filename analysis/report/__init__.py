@@ -12,8 +12,8 @@ A ``ToolData`` holds, each where it exists:
 - ``scores``: one ``Scores(query, assessors, values)`` per query with finished sessions;
   ``values`` (m, n) has a row for each assessor and a column for each candidate. Pairs tool: the
   labels of the top-k ground truth, made by ``topk_scores(groups, n, k)`` from the ranking as
-  groups of tied candidates (bad and unjudgeable pages are in F, so 0). Grades tool: the grade's
-  number, greater is better; NaN where a page was not graded.
+  groups of tied candidates (bad pages are in F, so 0; NaN where a page could not be judged).
+  Grades tool: the grade's number, greater is better; NaN where a page was not graded.
 - ``judgments``: ``Judgments.of(assessor, query, left, right, answer, position, check)``, one row
   per effective answer ``left`` (1), ``tie`` (0) or ``right`` (-1) to a pair, checks included;
   ``left`` and ``right`` are candidate indices as shown on the screen. Answers that a page is bad

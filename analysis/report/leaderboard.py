@@ -23,7 +23,7 @@ from topkapi.analysis.report.sections.figures import (
     why_none,
 )
 from topkapi.analysis.report.sections.pooled import ALPHA
-from topkapi.analysis.resampling import LEAST_RESAMPLED, Resamples
+from topkapi.analysis.resampling import IN_TAIL, LEAST_RESAMPLED, Resamples
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 DRAWS = 400
@@ -185,7 +185,7 @@ def _agreement(ballots: Ballots, query: IntArray, n_queries: int) -> ListAgreeme
     votes = from_judgments(asked, people.size, n_queries)
     tables = pair_tables(votes)
     sums = tables.by_query().reshape(-1, 9).astype(float)
-    drawn = resamples(sums.sum(axis=1))
+    drawn = resamples(sums.sum(axis=1), in_tail=IN_TAIL)
     return ListAgreement(
         votes=int(sums.sum()),
         assessors=int(np.unique([tables.first, tables.second]).size),

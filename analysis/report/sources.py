@@ -14,7 +14,8 @@
 - ``tags``: tab-separated ``query left,right tag tag ...`` with a header, one tag per assessor:
   negative for left, 0 for a tie, positive for right.
 
-Files may be gzip. Documents of a query are ordered by id, whatever the order of the rows.
+Files may be gzip. Queries, documents and assessors are ordered by id, whatever the order of the
+rows, so no figure depends on it; where an assessor answered a pair twice, the first row counts.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence

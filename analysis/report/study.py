@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from topkapi.analysis.agreement import (
     Judgments,
     Preferences,
@@ -15,10 +13,8 @@ from topkapi.analysis.agreement import (
 )
 from topkapi.analysis.efficiency import Sessions, Timings
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.resampling import IN_TAIL
 from topkapi.analysis.typing import FloatArray, IntArray
-
-DRAWN_CELLS = 20_000_000  # resamples x queries at most, so that memory stays bounded
-LEAST_DRAWS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +24,7 @@ class Options:
     Attributes
     ----------
     draws
-        Number of resamples of queries.
+        Least number of resamples of queries; more are drawn for few queries.
     exchanges
         Number of random permutations of queries.
     seed
@@ -49,10 +45,15 @@ class Options:
     depth: int = 10
 
     def resamples(self, used: FloatArray | IntArray, strata: IntArray) -> Resamples:
-        """Draw from the queries ``used`` within ``strata``; fewer times from very many queries."""
-        most = DRAWN_CELLS // max(np.size(used), 1)
-        draws = max(LEAST_DRAWS, min(self.draws, most))
-        return resamples(used, strata=strata, draws=draws, seed=self.seed, level=self.level)
+        """Draw from the queries ``used`` within ``strata``, or take every resample of a few."""
+        return resamples(
+            used,
+            strata=strata,
+            draws=self.draws,
+            in_tail=IN_TAIL,
+            seed=self.seed,
+            level=self.level,
+        )
 
 
 @dataclass(frozen=True, slots=True)

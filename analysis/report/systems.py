@@ -23,7 +23,7 @@ from topkapi.analysis.report.schema import (
     SystemScores,
 )
 from topkapi.analysis.report.sections.figures import figure, number, why_none
-from topkapi.analysis.resampling import Resamples, resamples
+from topkapi.analysis.resampling import IN_TAIL, Resamples, resamples
 from topkapi.analysis.typing import FloatArray
 
 LEVEL = 0.05
@@ -54,7 +54,7 @@ def measures_of(truth: str, k: int) -> tuple[str, ...]:
     """Return the measures for ``topk`` or ``graded`` labels, the main one first.
 
     >>> measures_of("topk", 5)[:3]
-    ('kappa-ndcg@5', 'p@5', 'map')
+    ('kappa-ndcg@5', 'p@5', 'recall@5')
     """
     names = [name for name in usual_names(k) if _base(name) not in _OTHERS[truth]]
     return tuple(sorted(names, key=lambda name: _base(name) != _FIRST[truth]))
@@ -188,7 +188,7 @@ def system_scores(
         Number of resamples.
     """
     measures = measures_of(truth, k)
-    drawn = resamples(np.ones(queries), draws=draws)
+    drawn = resamples(np.ones(queries), draws=draws, in_tail=IN_TAIL)
     found = {name: each.values for name, each in runs.items() if each.values is not None}
     means = {name: _means(values, drawn) for name, values in found.items()}
     against = _differences(found, measures, baseline, drawn)

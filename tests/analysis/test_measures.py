@@ -51,6 +51,19 @@ def brute_precision(ranked: Labels, k: int) -> float:
     return float(sum(y > 0 for y in ranked[:k]) / k)
 
 
+def brute_recall(ranked: Labels, k: int) -> float:
+    total = sum(y > 0 for y in ranked)
+    return float(sum(y > 0 for y in ranked[:k]) / total) if total else 0.0
+
+
+def brute_rr(ranked: Labels, k: int) -> float:
+    return next((1 / rank for rank, y in enumerate(ranked[:k], start=1) if y > 0), 0.0)
+
+
+def brute_rbp(ranked: Labels, p: float) -> float:
+    return (1 - p) * sum(p**j for j, y in enumerate(ranked) if y > 0)
+
+
 def brute_ap(ranked: Labels, _: int) -> float:
     hits, total = 0, 0.0
     for rank, y in enumerate(ranked, start=1):
@@ -74,6 +87,12 @@ BRUTE: dict[str, Callable[[Labels], float]] = {
     "kappa-ndcg@3": lambda ranked: brute_ndcg(ranked, 3),
     "letor4-ndcg@3": lambda ranked: brute_letor4(ranked, 3),
     "p@3": lambda ranked: brute_precision(ranked, 3),
+    "p": lambda ranked: brute_precision(ranked, len(ranked)),
+    "recall@3": lambda ranked: brute_recall(ranked, 3),
+    "rr": lambda ranked: brute_rr(ranked, len(ranked)),
+    "rr@2": lambda ranked: brute_rr(ranked, 2),
+    "rbp": lambda ranked: brute_rbp(ranked, 0.8),
+    "rbp@3:.5": lambda ranked: brute_rbp(ranked[:3], 0.5),
     "map": lambda ranked: brute_ap(ranked, 0),
     "kappa-err": lambda ranked: brute_err(ranked, max(ranked)),
 }
@@ -134,13 +153,38 @@ def test_values_equal_trec_eval_fed_with_exponential_gains() -> None:
     }
     run = {str(q): {f"d{i}": float(s) for i, s in enumerate(ss)} for q, ss in enumerate(scores)}
     names = {"ndcg_cut_10": "ndcg@10", "map": "map", "P_5": "p@5", "ndcg": "ndcg"}
-    theirs = pytrec_eval.RelevanceEvaluator(gains, {"ndcg_cut.10", "map", "P.5", "ndcg"}).evaluate(
-        run
-    )
+    names |= {"recip_rank": "rr", "recall_5": "recall@5"}
+    asked = {"ndcg_cut.10", "map", "P.5", "ndcg", "recip_rank", "recall.5"}
+    theirs = pytrec_eval.RelevanceEvaluator(gains, asked).evaluate(run)
     ours = evaluate(data_of(*labels), np.concatenate(scores), list(names.values()), per_query=True)
     for their, our in names.items():
         expected = [theirs[str(q)][their] for q in range(len(labels))]
         np.testing.assert_allclose(ours[our], expected, atol=1e-12)
+
+
+def test_values_equal_ir_measures() -> None:
+    ir_measures = reference_library("ir_measures")
+    rng = np.random.default_rng(4)
+    labels = [rng.integers(0, 3, size=size) for size in rng.integers(1, 30, size=20)]
+    scores = [rng.permutation(100)[: len(each)] / 7 for each in labels]
+    qrels = [
+        ir_measures.Qrel(str(q), f"d{i}", int(y))
+        for q, ys in enumerate(labels)
+        for i, y in enumerate(ys)
+    ]
+    run = [
+        ir_measures.ScoredDoc(str(q), f"d{i}", float(s))
+        for q, ss in enumerate(scores)
+        for i, s in enumerate(ss)
+    ]
+    names = {"RR": "rr", "RR@3": "rr@3", "R@5": "recall@5"}
+    names |= {"RBP(rel=1,p=0.8)": "rbp:.8", "RBP(rel=1,p=0.5)@10": "rbp@10:.5"}
+    ours = evaluate(data_of(*labels), np.concatenate(scores), list(names.values()), per_query=True)
+    for their, our in names.items():
+        found = ir_measures.iter_calc([ir_measures.parse_measure(their)], qrels, run)
+        by_query = {each.query_id: each.value for each in found}
+        expected = [by_query[str(q)] for q in range(len(labels))]
+        np.testing.assert_allclose(ours[our], expected, atol=1e-9)
 
 
 def test_the_printed_kappa_err_cannot_order_rankings() -> None:

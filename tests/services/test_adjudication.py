@@ -97,6 +97,9 @@ def test_a_third_person_decides_what_two_disagree_about(session: Session, winner
     (case,) = disagreements(session, study).queries
     assert [each.finished for each in case.adjudicators] == [True]
     assert lines(session, study, "topk.jsonl") == lists  # an adjudication is no list
+    answers = lines(session, study, "pairs.tsv")[1:]
+    assert answers
+    assert not [line for line in answers if line.rstrip().endswith(people[2].email)]
     (shown,) = query_results(session, StudySource(session, "tulips"), row.query_id).adjudications
     assert (shown.adjudicator, shown.finished, len(shown.asked)) == ("Chidi", True, 1)
     assert {shown.asked[0].left, shown.asked[0].right} == set(best)

@@ -209,7 +209,10 @@ def test_labels_are_those_of_the_ground_truth(files: Files) -> None:
     assert data.query_ids == ("q0", "q1")
     named = dict(zip(data.document_ids, data.labels.tolist(), strict=True))
     assert named == {each.document: each.label for each in labels}
-    assert data.features[:, 1].tolist() == [number**2 for number in range(8)] * 2
+    assert data.features[:, 1].tolist() == [int(name[-1]) ** 2 for name in data.document_ids]
+    unsure = {name for record in truth.values() for name in record.unjudgeable}
+    assert unsure
+    assert not unsure & set(named), "a page that could not be judged has no label"
 
 
 @pytest.mark.thorough

@@ -188,15 +188,15 @@ def test_machines_are_compared_with_people_and_never_counted_as_people(sessions:
     assert honest.length is not None
     assert not honest.side.biased
     assert not honest.length.biased
-    assert [each.assessor for each in pairs.effects[1:]] == ["Ansa", "Bao", "Chidi"]
+    assert sorted(each.assessor for each in pairs.effects[1:]) == ["Ansa", "Bao", "Chidi"]
     assert [each.kind for each in pairs.agreement] == ["people", "people and machines"]
     shares = [each.machine for each in pairs.queries]
     assert len(shares) == 12
     assert shares == sorted(shares, key=lambda share: share or 0.0)
     (tested,) = pairs.tests
     assert tested.test is not None
-    assert tested.assessors == ("Ansa", "Bao", "Chidi")
-    assert tested.test.approved
+    assert sorted(tested.assessors) == ["Ansa", "Bao", "Chidi"]
+    assert tested.test.winning_rate == pytest.approx(1 / 3), "12 queries show only what is clear"
     assert pairs.calibration is not None
     (calibrated,) = pairs.calibration
     shown = calibrated.calibration
@@ -212,7 +212,7 @@ def test_machines_are_compared_with_people_and_never_counted_as_people(sessions:
     assert {row.system for row in lists.boards[0].board.systems} == {"system-0", "system-1"}
     assert "nobody can be compared" in lists.tests[0].reason
     page = render_body(found)
-    for words in ("May replace a person", "People and machines", "At equal lengths"):
+    for words in ("Not shown", "1 of 3 people", "People and machines", "At equal lengths"):
         assert words in page
     assert restored(storable(found)) == found
     assert '"machines": {' in as_json(found)

@@ -88,22 +88,13 @@ def demo_study(session: Session) -> str:
 
 
 class Exports:
-    """The exported files of a study, and what is counted from them without Topkapi's code.
-
-    Queries get their number in front of their name, so that readers, which have no other order than
-    that of the names, resample them in the order of the study.
-    """
+    """The exported files of a study, and what is counted from them without Topkapi's code."""
 
     def __init__(self, session: Session, slug: str, folder: Path) -> None:
-        queries = [each.name for each in StudySource(session, slug).queries()]
-        numbered = {name: f"{number:02}-{name}" for number, name in enumerate(queries)}
-
         def lines(name: str) -> list[Record]:
             raw = b"".join(open_export(session, slug, name).chunks).decode()
-            records = [json.loads(line) for line in raw.splitlines()]
-            found = [{**each, "query": numbered[each["query"]]} for each in records]
-            (folder / name).write_text("".join(json.dumps(each) + "\n" for each in found))
-            return found
+            (folder / name).write_text(raw)
+            return [json.loads(line) for line in raw.splitlines()]
 
         self.topk = [each for each in lines("topk.jsonl") if each["complete"]]
         self.lists, self.consensus = lines("lists.jsonl"), lines("consensus.jsonl")
@@ -115,10 +106,9 @@ class Exports:
         for person in sorted({e["assessor"] for e in self.judged if e["tool"] == "grades"}):
             options = ExportOptions(assessor=person)
             raw = b"".join(open_export(session, slug, "grades.qrels", options).chunks).decode()
-            rows = [line.split(" ", 1) for line in raw.splitlines()]
-            if rows:
+            if raw:
                 self.files.append(folder / f"{person}.qrels")
-                self.files[-1].write_text("".join(f"{numbered[q]} {rest}\n" for q, rest in rows))
+                self.files[-1].write_text(raw)
 
     def of(self, tool: str) -> list[Record]:
         return [each for each in self.judged if each["tool"] == tool]
@@ -164,9 +154,7 @@ class Exports:
                     found.setdefault((query, path.stem), {})[document] = int(grade)
             return found
         for one in self.topk:
-            level: dict[str, float] = dict.fromkeys(
-                one["ranking"] + one["rest"] + one["bad"] + one["unjudgeable"], 0
-            )
+            level: dict[str, float] = dict.fromkeys(one["ranking"] + one["rest"] + one["bad"], 0)
             for rank, group in enumerate(one["groups"]):
                 level |= {page: len(one["groups"]) - rank for page in group}
             found[one["query"], one["assessor"]] = level
@@ -248,8 +236,8 @@ def check_material(claims: Claims, files: Exports, source: StudySource) -> None:
     judged = files.candidates()
     unjudged = [
         document_names(source.session, head.number)
-        for number, head in enumerate(source.queries())
-        if f"{number:02}-{head.name}" not in judged
+        for head in source.queries()
+        if head.name not in judged
     ]
     assert queries == len(judged) + len(unjudged)
     assert documents == sum(map(len, [*judged.values(), *unjudged]))

@@ -261,7 +261,7 @@ def test_systems_on_the_command_line(
     code, out, _ = run_command(capsys, ["systems", "scores", "tulips", *options])
     assert code == 0
     assert "not significant" in out
-    assert len((tmp_path / "scores.csv").read_text().splitlines()) == 1 + 4 * 10
+    assert len((tmp_path / "scores.csv").read_text().splitlines()) == 1 + 4 * 13
     code, out, _ = run_command(capsys, ["systems", "scores", "tulips", "--json"])
     assert json.loads(out)["format"] == "topkapi-systems"
     assert run_command(capsys, ["systems", "remove", "tulips", "third"])[0] == 0

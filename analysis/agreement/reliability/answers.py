@@ -55,7 +55,9 @@ class _Votes:
 def errors_of_answers(
     preferences: Preferences, *, seed: int = 0, level: float = 0.95, sweeps: int | None = None
 ) -> ErrorRates:
-    """Estimate every assessor's share of wrong answers.
+    """Estimate every assessor's share of wrong answers among the pairs asked.
+
+    Sorters ask about close pages more often, so this share is higher than among random pairs.
 
     Parameters
     ----------

@@ -21,10 +21,11 @@ from topkapi.analysis.data.exports.codec import (
 class TopK(InRound):
     """The top-k list of one assessor for one query.
 
-    ``ranking`` is T, best first; ``groups`` are its ties (the last may reach beyond it); ``rest``,
-    ``bad`` and ``unjudgeable`` together are F. While ``complete`` is false there is no ranking yet
-    and every page that is still open is in ``rest``. ``answered`` counts the effective answers,
-    ``entries`` everything in the log; the times include undone answers.
+    ``ranking`` is T, best first; ``groups`` are its ties (the last may reach beyond it); ``rest``
+    and ``bad`` together are F. Of the ``unjudgeable`` pages nothing is known: they have no label.
+    While ``complete`` is false there is no ranking yet and every page that is still open is in
+    ``rest``. ``answered`` counts the effective answers, ``entries`` everything in the log; the
+    times include undone answers.
     """
 
     study: str
@@ -51,7 +52,7 @@ class TopK(InRound):
 
     def labels(self) -> dict[str, int]:
         """Return label k + 1 - rank of pages in T, 0 of those in F ([NGLC12]_, section 3.2.1)."""
-        found = dict.fromkeys((*self.ranking, *self.rest, *self.bad, *self.unjudgeable), 0)
+        found = dict.fromkeys((*self.ranking, *self.rest, *self.bad), 0)
         for rank, document in enumerate(self.ranking, start=1):
             found[document] = self.k + 1 - rank
         return found

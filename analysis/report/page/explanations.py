@@ -76,11 +76,13 @@ EXPLANATIONS = {
     ),
     "error": Explanation(
         "Estimated error rate",
-        "Share of page pairs that an assessor reverses, estimated without ground truth. Assessors "
-        "come from a common distribution, so that one with few votes is drawn to the others; pairs "
-        "may be hard or easy. The interval is of the posterior. Unlike agreement with the rest, it "
-        "does not depend on who the others are. Nothing is shown where the shared judgments cannot "
-        "tell assessors apart, as with two of them.",
+        "Share of page pairs that an assessor reverses, estimated without ground truth. From lists "
+        "and grades it is the share of all pairs; from raw answers, of the pairs asked, which is "
+        "higher where a sorter asks about close pages. Assessors come from a common distribution, "
+        "so that one with few votes is drawn to the others; pairs may be hard or easy. The "
+        "interval is of the posterior. Unlike agreement with the rest, it does not depend on who "
+        "the others are. Nothing is shown where the shared judgments cannot tell assessors apart, "
+        "as with two of them.",
     ),
     "again": Explanation(
         "Self-consistency",

@@ -29,7 +29,7 @@ def list_scores(
 ) -> tuple[Scores, ...]:
     """Return labels of every query with lists.
 
-    NaN for documents that a list was not asked about.
+    NaN for documents that a list was not asked about, or that could not be judged.
     """
     by_query: dict[int, dict[int, TopK]] = {}
     for each in lists:
@@ -50,8 +50,7 @@ def list_scores(
 def _labels(one: TopK, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     groups = [[index[document] for document in group] for group in tie_groups(one)]
     labels = np.array(topk_scores(groups, len(index), one.k), dtype=np.float64)
-    asked = [index[document] for document in one.labels()]
-    unasked = np.ones(len(index), dtype=bool)
-    unasked[asked] = False
-    labels[unasked] = np.nan
+    unjudged = np.ones(len(index), dtype=bool)
+    unjudged[[index[document] for document in one.labels()]] = False
+    labels[unjudged] = np.nan
     return labels

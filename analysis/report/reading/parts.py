@@ -39,7 +39,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True)
 class _Numbers:
-    """Names as indices; ``index`` has the documents of each query, ordered by id."""
+    """Names as indices, ordered by id; ``index`` has the documents of each query."""
 
     queries: dict[str, int]
     assessors: dict[str, int]
@@ -58,14 +58,14 @@ def study_of(parts: Parts, name: str, *, sides: bool = False, k: int | None = No
 
 def _numbers(parts: Parts) -> _Numbers:
     named = ([each.query for each in part] for part in (parts.rows, parts.lists, parts.labels))
-    queries = _numbered([*chain.from_iterable(named), *(key[1] for key in parts.log)])
+    queries = _numbered(sorted({*chain.from_iterable(named), *(key[1] for key in parts.log)}))
     people = {row.assessor for row in parts.rows} | {each.assessor for each in parts.lists}
     people |= {*parts.grades, *(key[2] for key in parts.log)}
     documents: list[set[str]] = [set() for _ in queries]
     for row in parts.rows:
         documents[queries[row.query]].update((row.a, row.b))
     for each in parts.lists:
-        documents[queries[each.query]].update(each.labels())
+        documents[queries[each.query]].update((*each.labels(), *each.unjudgeable))
     for label in parts.labels:
         documents[queries[label.query]].add(label.document)
     for key, pages in graded_pages(parts.log).items():

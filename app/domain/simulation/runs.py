@@ -175,8 +175,9 @@ def simulate(
     errors: Errors = Errors.UNIFORM,
     persistent: bool = False,
     company: Company = ALONE,
+    lists: int = 1,
 ) -> Iterator[Run]:
-    """Yield independent runs, each with newly drawn worths.
+    """Yield runs; every ``lists`` of them are of one query, the next has newly drawn worths.
 
     The plan's order must consist of the indices 0 to n - 1. People with finished queries are drawn
     again every `SESSIONS` runs, each with an error rate of their own around ``error``.
@@ -185,8 +186,14 @@ def simulate(
     rates = [error] * company.team
     known: Sequence[ErrorModel] = ()
 
-    def played(name: str, *, learn: bool = False) -> tuple[Judged, list[float]]:
+    def drawn() -> tuple[list[float], tuple[float, ...] | None]:
         worth = true_worths(len(plan.order), grades, random, errors)
+        rho = company.ranker
+        return worth, None if rho is None else ranker_scores(worth, rho, random)
+
+    def played(
+        name: str, worth: list[float], guide: tuple[float, ...] | None, *, learn: bool = False
+    ) -> Judged:
         people: list[Assessor] = [
             AtRandom(random)
             if number < company.at_random
@@ -195,17 +202,18 @@ def simulate(
             )
             for number, rate in enumerate(rates)
         ]
-        guide = None if company.ranker is None else ranker_scores(worth, company.ranker, random)
         mine = replace(plan, seed=f"{seed}/{name}")
-        return judge(mine, people, guide=guide, known=known, learn=learn), worth
+        return judge(mine, people, guide=guide, known=known, learn=learn)
 
     for number in range(runs):
         if company.queries and number % SESSIONS == 0:
             rates = [_near(error, random) for _ in rates]
             known = ()
             earlier = range(company.queries)
-            known = _known([played(f"{number}/{each}", learn=True)[0] for each in earlier])
-        ended, worth = played(str(number))
+            known = _known([played(f"{number}/{each}", *drawn(), learn=True) for each in earlier])
+        if number % lists == 0:
+            worth, guide = drawn()
+        ended = played(str(number), worth, guide)
         yield Run(ended.judgments, ended.ranking, tuple(worth), ended.estimate)
 
 

@@ -115,8 +115,11 @@ def sessions(
     seed: str,
     start: int = 0,
     team: int = 1,
+    lists: int = 1,
 ) -> Iterator[Session]:
     """Yield ``runs`` sessions from number ``start`` on, over the elections in turn.
+
+    Every ``lists`` of them have the same items, truth and votes; only the drawn answers differ.
 
     With ``one_assessor`` one person's votes answer, every person in turn, and the others' are the
     truth; otherwise a random half of the votes answers, and the other half is the truth. A ``team``
@@ -129,15 +132,22 @@ def sessions(
         for who in ([(one,) for one in each.assessors] if one_assessor else [()])
     ]
     for number in range(start, start + runs):
-        election, who = tasks[number % len(tasks)]
-        random = Random(f"{seed}/{number}")
+        query = number // lists
+        election, who = tasks[query % len(tasks)]
+        random = Random(f"{seed}/{query}")
         if team > 1:
             who = tuple(random.sample(election.assessors, team))
-        yield _session(election, who, n, persistent, random)
+        answering = Random(f"{seed}/{query}/{number}") if number % lists else random
+        yield _session(election, who, n, persistent, random, answering)
 
 
 def _session(
-    election: Election, who: tuple[str, ...], n: int | None, persistent: bool, random: Random
+    election: Election,
+    who: tuple[str, ...],
+    n: int | None,
+    persistent: bool,
+    random: Random,
+    answering: Random,
 ) -> Session:
     names = list(election.items)
     random.shuffle(names)
@@ -155,7 +165,7 @@ def _session(
             if len(who) > 1
             else everybody,
             scores,
-            random,
+            answering,
             persistent=persistent,
         )
         for one in who or ("",)

@@ -37,6 +37,7 @@ def pilot_of(session: Session, slug: str) -> Pilot:
         seconds=pairs.seconds if pairs else None,
         error=_error_rate(session, slug),
         deviation=_deviation(session, slug),
+        settings=study.settings,
     )
 
 

@@ -1,16 +1,20 @@
 """What is planned, and the plan of a study; loads no numerical library."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
+from topkapi.app.domain.study import StudySettings
 
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
-    """Size of a study, seconds per answer, error rate, and spread of its systems' differences."""
+    """Size of a study, seconds per answer, error rate, and spread of its systems' differences.
+
+    Its ``settings`` say how often a pair is asked, and what else determines sessions.
+    """
 
     queries: int | None = None
     documents: int | None = None
@@ -18,6 +22,7 @@ class Pilot:
     seconds: float | None = None
     error: float | None = None
     deviation: float | None = None
+    settings: StudySettings = field(default_factory=StudySettings)
 
 
 @dataclass(frozen=True, slots=True)

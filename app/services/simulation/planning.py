@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from math import ceil
+from statistics import fmean
 from typing import Any
 
-from topkapi.analysis.power import queries_to_tell_apart
-from topkapi.app.domain.pairs.plan import Plan
+from topkapi.analysis.power import queries_to_tell_apart, student_half
+from topkapi.analysis.typing import FloatArray
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.simulation.runs import REPEATS, Company
+from topkapi.app.domain.simulation.runs import Company
 from topkapi.app.services.simulation.plan_records import (
     Pilot,
     Planned,
@@ -17,11 +19,11 @@ from topkapi.app.services.simulation.plan_records import (
     PlannedWork,
     PlanOptions,
 )
-from topkapi.app.services.simulation.sessions import Setting, Summary, Votes, summarise
+from topkapi.app.services.simulation.sessions import Results, Setting, Votes, run_setting
 
 BUDGETS = (0.25, 0.4, 0.5, 0.65, 0.8, 1.0, 1.25, 1.5)  # fractions of the heap's expected questions
 SECONDS = 20.0  # for a question, if nothing is known
-_NORMAL = 1.96  # 95 % of a normal distribution lie within so many standard deviations
+MOST_LISTS = 2  # of a query that are simulated: more follow from these
 
 
 def plan(*, processes: int | None = None, **options: Any) -> Planned:
@@ -72,22 +74,20 @@ def planned(
         options.people,
         options.seconds or known.seconds or SECONDS,
     )
-    size, sorter = options.n or known.documents or 50, SORTERS[options.sorter]
+    size, simulated = options.n or known.documents or 50, min(options.lists, MOST_LISTS)
+    k = options.k or known.k or 10
+    own = replace(known.settings, k=k, sorter=options.sorter, together=False)
     base = Setting(
-        Plan(
-            order=tuple(range(size)),
-            k=options.k or known.k or 10,
-            sorter=options.sorter,
-            sorter_version=sorter.version,
-            pair_limit=REPEATS if sorter.sampled else 1,
-        ),
+        replace(own.plan((), ""), order=tuple(range(size)), budget=own.budget),
         error=known.error or 0.1 if options.error is None else options.error,
         ties=0,
-        runs=options.runs,
+        runs=simulated * max(2, ceil(options.runs / simulated)),
         seed=options.seed,
         errors=Errors(options.error_model),
+        persistent=True,
         votes=votes,
         company=Company(team=options.team, ranker=options.prior),
+        lists=simulated,
     )
     settings = settings_of(base)
     total, done = sum(each.runs for each in settings), 0
@@ -132,34 +132,48 @@ def efforts(
 ) -> Iterator[PlannedEffort]:
     """Simulate each setting; ``on_runs`` is called with the number of runs done."""
     for each in settings:
-        yield effort(summarise(each, on_runs=on_runs, processes=processes), work, each.runs)
+        yield effort(run_setting(each, on_runs=on_runs, processes=processes), work, each.lists)
 
 
-def effort(summary: Summary, work: PlannedWork, runs: int) -> PlannedEffort:
-    """Return what the study costs and reaches if its sessions are like the simulated ones."""
-    lists = work.queries * work.lists
-    questions = summary.judgments_mean * lists
+def effort(results: Results, work: PlannedWork, lists: int) -> PlannedEffort:
+    """Return what the study costs and reaches if its sessions are like the simulated ones.
+
+    Every ``lists`` of them are of one query.
+    """
+    asked, found = float(results.judgments.mean()), results.estimates
+    questions = asked * work.queries * work.lists
     hours = questions * work.seconds / 3600
-    spread = _NORMAL * (1 / runs + 1 / lists) ** 0.5
     return PlannedEffort(
-        questions_per_list=round(summary.judgments_mean, 1),
+        questions_per_list=round(asked, 1),
         questions=round(questions),
         hours=round(hours, 1),
         hours_per_person=round(hours / work.people, 1),
-        kappa_ndcg=round(summary.kappa_ndcg_mean, 3),
-        kappa_ndcg_interval=_interval(summary.kappa_ndcg_mean, spread * summary.kappa_ndcg_sd),
-        overlap=round(summary.overlap_mean, 3),
-        overlap_interval=_interval(summary.overlap_mean, spread * summary.overlap_sd),
-        stated=None
-        if summary.stated_kappa_ndcg_mean is None
-        else round(summary.stated_kappa_ndcg_mean, 3),
+        kappa_ndcg=round(float(results.kappa_ndcg.mean()), 3),
+        kappa_ndcg_interval=mean_of_study(results.kappa_ndcg, work, lists),
+        overlap=round(float(results.overlap.mean()), 3),
+        overlap_interval=mean_of_study(results.overlap, work, lists),
+        stated=round(fmean(each.quality for each in found), 3) if found else None,
     )
+
+
+def mean_of_study(values: FloatArray, work: PlannedWork, lists: int) -> tuple[float, float]:
+    """Return the 95 % prediction interval of the mean over the lists of a study.
+
+    Queries are independent; the lists of a query share its difficulty. So the variance is that of
+    the queries' means, with as many lists as the study has, by analysis of variance over ``values``
+    (queries x ``lists``). The simulation is a sample too, with its own error and few queries.
+    """
+    table = values.reshape(-1, lists)
+    n = len(table)
+    within = float(table.var(axis=1, ddof=1).mean()) if lists > 1 else 0.0
+    between = max(float(table.mean(axis=1).var(ddof=1)), within / lists)
+    fewer = (1 / work.lists - 1 / lists) / work.queries  # of the study's lists
+    parts = (between * (1 / n + 1 / work.queries), n - 1), (within * fewer, n * (lists - 1) or 1)
+    half = student_half(parts, 0.95)
+    mean = float(values.mean())
+    return round(max(0.0, mean - half), 3), round(min(1.0, mean + half), 3)
 
 
 def cheapest(found: Sequence[PlannedEffort], goal: float) -> PlannedEffort | None:
     """Return the first effort whose expected kappa-NDCG reaches the goal."""
     return next((each for each in found if each.kappa_ndcg >= goal), None)
-
-
-def _interval(mean: float, half: float) -> tuple[float, float]:
-    return round(max(0.0, mean - half), 3), round(min(1.0, mean + half), 3)

@@ -51,7 +51,8 @@ class Votes:
 class Setting:
     """One cell of a simulation: a plan, the error model and ties, and the number of runs.
 
-    With ``votes``, real votes answer, and error model and ties have no meaning.
+    With ``votes``, real votes answer, and error model and ties have no meaning. Every ``lists``
+    runs are of one query, whose worths they share.
     """
 
     plan: Plan
@@ -63,6 +64,7 @@ class Setting:
     persistent: bool = False
     votes: Votes | None = None
     company: Company = ALONE
+    lists: int = 1
 
     @property
     def work(self) -> int:
@@ -133,32 +135,37 @@ def summarise(
     on_runs: Callable[[int], None] | None = None,
     processes: int | None = None,
 ) -> Summary:
-    """Run ``setting``, on all cores if it is long, and summarize the runs.
+    """Run ``setting`` and summarize the runs; see `run_setting`."""
+    return _summary_of(setting, run_setting(setting, on_runs=on_runs, processes=processes))
 
-    ``on_runs`` is called with the number of runs done.
-    """
+
+def run_setting(
+    setting: Setting,
+    *,
+    on_runs: Callable[[int], None] | None = None,
+    processes: int | None = None,
+) -> Results:
+    """Run ``setting``, on all cores if it is long; ``on_runs`` gets the number of runs done."""
     results = []
     for result in _results(setting, processes):
         results.append(result)
         if on_runs is not None:
             on_runs(len(result.judgments))
-    return _summary_of(
-        setting,
-        Results(
-            np.concatenate([each.judgments for each in results]),
-            np.concatenate([each.kappa_ndcg for each in results]),
-            np.concatenate([each.overlap for each in results]),
-            [estimate for each in results for estimate in each.estimates],
-            sum(each.filled for each in results),
-            [each for result in results for each in result.own],
-            [each for result in results for each in result.ceiling],
-        ),
+    return Results(
+        np.concatenate([each.judgments for each in results]),
+        np.concatenate([each.kappa_ndcg for each in results]),
+        np.concatenate([each.overlap for each in results]),
+        [estimate for each in results for estimate in each.estimates],
+        sum(each.filled for each in results),
+        [each for result in results for each in result.own],
+        [each for result in results for each in result.ceiling],
     )
 
 
 def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
     """Yield the results chunk by chunk."""
     size = CHUNK_SAMPLED if SORTERS[setting.plan.sorter].sampled else CHUNK
+    size = max(1, size // setting.lists) * setting.lists
     chunks = [
         Chunk(setting, number, start, min(size, setting.runs - start))
         for number, start in enumerate(range(0, setting.runs, size))
@@ -234,6 +241,7 @@ def _runs(chunk: Chunk) -> Iterator[Run]:
             errors=setting.errors,
             persistent=setting.persistent,
             company=setting.company,
+            lists=setting.lists,
         )
     found = sessions(
         setting.votes.elections,
@@ -244,6 +252,7 @@ def _runs(chunk: Chunk) -> Iterator[Run]:
         seed=str(setting.seed),
         start=chunk.start,
         team=setting.company.team,
+        lists=setting.lists,
     )
     return replay_votes(setting.plan, found, seed)
 

@@ -1,4 +1,5 @@
 from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
@@ -178,3 +179,28 @@ def test_resampled_variance_is_unbiased_in_small_strata() -> None:
     drawn = resamples(np.ones(5), draws=20_000, seed=3)
     means = drawn.weights @ values / 5
     assert means.var() == pytest.approx(values.var(ddof=1) / 5, rel=0.05)
+
+
+def test_every_resample_of_few_queries_is_taken_once() -> None:
+    values = np.array([1.0, 4.0, 2.0, 7.0, 5.0])
+    drawn, again = (resamples(np.ones(5), in_tail=50, seed=seed) for seed in (0, 9))
+    assert np.array_equal(drawn.weights, again.weights)
+    plain = sorted(sum(each) / 4 for each in product(values.tolist(), repeat=4))
+    assert np.sort(drawn.weights @ values / 5) == pytest.approx(plain)
+    strata = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    both = resamples(np.ones(8), strata=strata, in_tail=50).weights
+    assert np.unique(both, axis=0).shape[0] == 20 * 20
+    assert both.shape[0] == 64 * 64
+
+
+@each_case(("queries", "apart"), [(8, 0.08), (20, 0.08), (200, 0.08)])
+def test_a_tail_rests_on_fifty_resamples(queries: int, apart: float) -> None:
+    values = np.random.default_rng(queries).normal(size=queries)
+    ends = []
+    for seed in range(6):
+        drawn = resamples(np.ones(queries), in_tail=50, seed=seed)
+        beyond = stats.norm.cdf(stats.t.ppf(0.025, drawn.freedom))
+        assert drawn.weights.shape[0] * beyond >= 50
+        ends.append(drawn.ends(drawn.weights @ values / queries))
+    low, high = np.array(ends, dtype=float).T
+    assert max(np.ptp(low), np.ptp(high)) <= apart * (high - low).mean()

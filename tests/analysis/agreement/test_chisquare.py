@@ -94,7 +94,8 @@ def test_queries_of_one_tool_exchange_their_tools() -> None:
     same = np.array([[9.0, 0], [8, 0], [0, 2], [0, 1]])
     total = np.array([[10.0, 0], [10, 0], [0, 10], [0, 10]])
     found = permute_queries(same, total)
-    assert found.p == pytest.approx(1 / 3, abs=0.02)  # 2 of the 6 ways to choose two of four
+    assert (found.exact, found.exchanges) == (True, 6)
+    assert found.p == pytest.approx(1 / 3)  # 2 of the 6 ways to choose two of four
 
 
 def test_dependent_pairs_do_not_make_a_difference_certain() -> None:

@@ -97,12 +97,15 @@ def test_tau_b_of_what_both_judged_equals_scipy(seed: int, documents: int) -> No
 
 
 @given(seed=seeds, depth=st.integers(1, 4))
-def test_rbo_takes_what_was_not_judged_for_nobody(seed: int, depth: int) -> None:
+def test_rbo_compares_the_pages_that_both_judged(seed: int, depth: int) -> None:
     """Return the mean over every way to break ties, without pages that are not judged."""
     rng = np.random.default_rng(seed)
     values = rng.integers(0, 3, (2, 4)).astype(float)
     values[rng.random(values.shape) < 0.3] = np.nan
     found = rbo_matrix(values, depth=depth, persistence=0.8)[0, 1]
+    values[:, np.isnan(values).any(axis=0)] = np.nan
+    depth = min(depth, int((~np.isnan(values[0])).sum()))
+    assume(depth > 0)
     ways = [_overlaps(a, b, depth) for a in _orders(values[0]) for b in _orders(values[1])]
     overlap = np.mean(ways, axis=0)
     ranks = np.arange(1, depth + 1)
@@ -191,20 +194,24 @@ def test_the_side_test_flips_queries(given_answers: IntArray) -> None:
 @given(seed=seeds)
 def test_tools_of_single_queries_are_exchanged_as_if_all_choices_were_listed(seed: int) -> None:
     rng = np.random.default_rng(seed)
-    n = 5
-    tool = np.array([0, 0, 1, 1, 1])
-    total = np.zeros((n, 2))
-    total[np.arange(n), tool] = rng.integers(1, 20, n)
-    same = np.floor(total * rng.random((n, 1)))
-    found = permute_queries(same, total, draws=4999)
-    votes, agreed = total.sum(axis=1), same.sum(axis=1)
-    hits, ways = 0, sorted(set(permutations(tool.tolist())))
-    for way in ways:
-        first = np.array(way) == 0
-        difference = agreed[first].sum() / votes[first].sum()
-        difference -= agreed[~first].sum() / votes[~first].sum()
-        hits += abs(difference) >= abs(found.difference) - 1e-12
-    assert found.p == pytest.approx(hits / len(ways), abs=0.04)
+    tool = [0, 0, 1, 1, 1]  # then two queries with both tools
+    total = np.zeros((7, 2))
+    total[np.arange(5), tool] = rng.integers(1, 20, 5)
+    total[5:] = rng.integers(1, 20, (2, 2))
+    same = np.floor(total * rng.random((7, 2)))
+    found = permute_queries(same, total)
+    hits, ways = 0, list(product(sorted(set(permutations(tool))), (0, 1), (0, 1)))
+    for way, *turned in ways:
+        votes = np.zeros((2, 2))
+        for query, side in enumerate(way):
+            votes[:, side] += [same[query].sum(), total[query].sum()]
+        for query, turn in enumerate(turned, start=5):
+            for side in (0, 1):
+                votes[:, side ^ turn] += [same[query, side], total[query, side]]
+        shares = votes[0] / votes[1]
+        hits += abs(shares[0] - shares[1]) >= abs(found.difference) - 1e-12
+    assert (found.exact, found.exchanges) == (True, len(ways))
+    assert found.p == pytest.approx(hits / len(ways), abs=1e-12)
 
 
 def test_drift_is_the_slope_of_a_regression_with_a_level_a_session() -> None:

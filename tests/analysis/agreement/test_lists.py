@@ -62,6 +62,19 @@ def test_rbo_of_equal_and_of_disjoint_lists() -> None:
     assert found[0, 2] == 0
 
 
+def test_two_lists_are_compared_on_the_documents_that_both_judged() -> None:
+    no = np.nan
+    labels = np.array([[3.0, 2, 1, 0, 0], [3, no, 2, 1, 0], [no, 3, 2, 1, 0], [no, no, no, no, no]])
+    found = rbo_matrix(labels, depth=3)
+    for one, other in ((0, 1), (0, 2), (1, 2)):
+        shared = ~np.isnan(labels[one]) & ~np.isnan(labels[other])
+        plain = rbo_matrix(labels[[one, other]][:, shared], depth=3)[0, 1]
+        assert found[one, other] == found[other, one] == pytest.approx(plain)
+    assert found[1, 2] == pytest.approx(1), "what one could not judge is no difference"
+    assert np.isnan(found[3]).all()
+    assert list_similarity([Scores(0, np.arange(4), labels)], depth=3).rbo.size == 3
+
+
 def test_lists_are_compared_on_shared_queries_only() -> None:
     labels = np.array([[2.0, 1, 0], [2, 1, 0]])
     one = Scores(1, np.array([0, 3]), labels)

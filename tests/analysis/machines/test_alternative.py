@@ -9,8 +9,10 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bench.machine_data import DATA, summeval
-from bench.machines import DESIGNS, false_approvals
+from bench.machines import DESIGNS, GOOD, approvals
+from tests.cases import each_case
 from topkapi.analysis.agreement import Judgments, Scores, from_judgments
+from topkapi.analysis.bounded import mean_above
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.machines import alternative_annotator_test, votes_as_scores
 from topkapi.analysis.machines.alternative import Alignment, Unit
@@ -84,7 +86,10 @@ def agrees_with(
     epsilon: float,
     rows: list[FloatArray],
 ) -> float:
-    """Compare the test with the paper's formulas on (n, 2) wins of machine and person."""
+    """Compare the test with plain formulas on (n, 2) wins of machine and person.
+
+    Over items these are the paper's, over queries the p is Gaffke's.
+    """
     found = alternative_annotator_test(
         labels, machine, [0, 1, 2], align=align, epsilon=epsilon, unit=unit
     )
@@ -92,7 +97,11 @@ def agrees_with(
     ps = []
     for each, mine in zip(found.people, rows, strict=True):
         gaps = mine[:, 0] - mine[:, 1]
-        p = float(stats.ttest_1samp(gaps, -epsilon, alternative="greater").pvalue)
+        p = (
+            mean_above(gaps, -epsilon, -1.0)
+            if unit == "queries"
+            else float(stats.ttest_1samp(gaps, -epsilon, alternative="greater").pvalue)
+        )
         expected = (float(gaps.mean()), float(mine[:, 0].mean()), p)
         assert (each.advantage, each.machine_share, each.p) == pytest.approx(expected)
         ps.append(p)
@@ -145,7 +154,7 @@ def test_pairs_of_pages_are_items() -> None:
     rng = np.random.default_rng(1)
     rows = [
         (assessor, query, left, right)
-        for query in range(12)
+        for query in range(60)
         for left, right in ((0, 1), (0, 2), (1, 2))
         for assessor in range(4)
     ]
@@ -158,20 +167,22 @@ def test_pairs_of_pages_are_items() -> None:
     asked = Judgments.of(
         assessor=columns[0], query=columns[1], left=left, right=right, answer=answer
     )
-    labels = votes_as_scores(from_judgments(asked, 4, 12))
+    labels = votes_as_scores(from_judgments(asked, 4, 60))
     found = alternative_annotator_test(labels, 3, range(3))
-    assert (found.queries, found.items, len(found.people)) == (12, 36, 3)
+    assert (found.queries, found.items, len(found.people)) == (60, 180, 3)
     assert found.approved
     assert not alternative_annotator_test(labels, 0, [1, 2, 3], epsilon=-0.05).approved
 
 
-def test_few_queries_need_the_sign_test_too() -> None:
-    people = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])  # the third one disagrees
+def test_few_queries_without_a_failure_do_not_approve() -> None:
+    """A share epsilon of all queries can be backwards and none of them be among the n."""
+    people = np.array([[1.0, 0.0], [1.0, 0.0], [1.0, 0.0]])
     values = np.concatenate([people, [[1.0, 0.0]]])
-    labels = [Scores(query, np.arange(4), values) for query in range(6)]
-    found = alternative_annotator_test(labels, 3, range(3))
-    assert [each.p for each in found.people] == pytest.approx([0.5**6] * 3)
-    assert found.people[2].advantage == 1.0
+    for n, approved in ((10, False), (30, False), (40, True)):
+        labels = [Scores(query, np.arange(4), values) for query in range(n)]
+        found = alternative_annotator_test(labels, 3, range(3), epsilon=0.1)
+        assert [each.p for each in found.people] == pytest.approx([0.9**n] * 3, abs=1e-6)
+        assert found.approved is approved
 
 
 def test_people_with_few_queries_are_left_out_and_nobody_is_an_error() -> None:
@@ -185,6 +196,26 @@ def test_people_with_few_queries_are_left_out_and_nobody_is_an_error() -> None:
 
 @pytest.mark.thorough
 def test_clustered_errors_are_approved_by_the_test_over_items_only() -> None:
-    found = false_approvals(DESIGNS["votes, 3 people, half of the queries bad"], 30, 100)
+    found = approvals(DESIGNS["votes, 3 people, half of the queries bad"], 30, 100)
     assert found["approved_by_queries"] <= 0.05
     assert found["approved_by_items"] > 0.08
+
+
+@pytest.mark.thorough
+@each_case(
+    ("design", "queries"),
+    [
+        ("votes, 3 people, a fifth of the queries at chance", 15),
+        ("votes, 3 people, 10 % of the queries reversed", 10),
+        ("votes, 3 people who agree, 5 % reversed", 30),
+        ("votes, 3 people who agree, 10 % reversed", 30),
+    ],
+)
+def test_machines_that_fail_on_few_queries_are_not_approved(design: str, queries: int) -> None:
+    found = approvals(DESIGNS[design], queries, 200, units=("queries",))
+    assert found["approved_by_queries"] <= 0.05
+
+
+def test_a_machine_as_good_as_people_is_approved_with_enough_queries() -> None:
+    found = approvals(GOOD["as good as people"], 60, 50, epsilon=0.1, units=("queries",))
+    assert found["approved_by_queries"] >= 0.9

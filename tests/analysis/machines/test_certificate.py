@@ -32,7 +32,7 @@ def labels(queries: int, people: int, *, wrong: float) -> list[Scores]:
     ]
 
 
-def comparison(queries: int = 30, people: int = 3, *, wrong: float = 0.2) -> AlternativeTest:
+def comparison(queries: int = 80, people: int = 3, *, wrong: float = 0.2) -> AlternativeTest:
     return alternative_annotator_test(labels(queries, people, wrong=wrong), people, range(people))
 
 
@@ -45,8 +45,8 @@ def test_a_certificate_names_what_was_tested() -> None:
     assert (found.verdict, found.people, found.queries, found.items) == (
         "may replace a person",
         3,
-        30,
-        240,
+        80,
+        640,
     )
     record = json.loads(found.to_json())
     assert {name: record[name] for name in VERSIONS} == VERSIONS
@@ -62,7 +62,7 @@ def test_limits_say_what_is_not_shown() -> None:
         "Not shown does not mean that the machine is worse: with more queries or people the same "
         "machine may pass.",
         "Only 2 people were compared; at least 3 are recommended.",
-        "Only 12 queries were compared; at least 30 are recommended.",
+        "Only 12 queries were compared; at least 50 are recommended.",
     ]
     assert any("10% more of the items" in each for each in good.limits)
 

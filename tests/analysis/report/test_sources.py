@@ -207,6 +207,13 @@ def test_exported_lists_and_answers_make_one_study(tmp_path: Path) -> None:
     assert study.tools[0].scores[0].values.tolist() == [[2, 1, 0, 0], [2, 2, 0, 0]]
     found = record_of(build_report(study, FEW))["tools"][0]
     assert found["agreement"]["overall"]["value"] == pytest.approx(5 / 6)
+    unsure = replace(other, rest=(), unjudgeable=("d3",))
+    path = write(tmp_path / "unsure.jsonl", "".join(json_lines([base, unsure])))
+    missing = read_preferences([path])
+    expected = np.array([[2, 1, 0, 0], [2, 2, np.nan, 0]])
+    assert np.array_equal(missing.tools[0].scores[0].values, expected, equal_nan=True)
+    figures = record_of(build_report(missing, FEW))["tools"][0]["agreement"]
+    assert figures["overall"]["value"] == pytest.approx(2 / 3), "d3 is no vote against it"
     assert found["answers"]["left"]["answers"] == 1
     with pytest.raises(BadData, match="two lists for query q1"):
         read_preferences([path, write(tmp_path / "more.jsonl", "".join(json_lines([base])))])
@@ -258,3 +265,26 @@ def test_the_whole_file_decides_what_a_preference_is(tmp_path: Path) -> None:
     assert answers_of(pairs_file(tmp_path, "q 2 1 1 x", "q 2 3 3 x", "q 3 1 tie x")) == [-1, -1, 0]
     assert answers_of(pairs_file(tmp_path, "q b a a x", "q b c tie x"), "codes") == [1, 0]
     assert answers_of(pairs_file(tmp_path, "q a b a x")) == [1]  # both readings mean the same
+
+
+@each_case(("queries",), [(5,), (9,)])
+def test_no_figure_depends_on_the_order_of_rows(tmp_path: Path, queries: int) -> None:
+    rng = np.random.default_rng(4)
+    rows = [
+        PairAnswer(f"q{query}", *pair, ("a", "b", "tie")[rng.choice(3, p=(0.5, 0.3, 0.2))], who)
+        for query in range(queries)
+        for pair in (("d1", "d2"), ("d1", "d3"), ("d2", "d3"))
+        for who in ("Ansa", "Bao", "Cem", "Dana")[query % 2 :]
+    ]
+    reports = []
+    for seed in range(3):
+        path = tmp_path / str(seed) / "pairs.tsv"
+        path.parent.mkdir(exist_ok=True)
+        shuffled = [rows[i] for i in np.random.default_rng(seed).permutation(len(rows))]
+        path.write_text("".join(pair_lines(shuffled)), encoding="utf-8")
+        found = record_of(build_report(read_preferences([path])))
+        del found["tools"][0]["answers"]["course"]  # follows the order of the answers
+        reports.append(found)
+    assert reports[0]["tools"][0]["agreement"]["overall"]["low"] > 0
+    assert reports[1] == reports[0]
+    assert reports[2] == reports[0]

@@ -88,8 +88,10 @@ def _judgments(source: StudySource) -> Iterator[LoggedEntry]:
 
 
 def _pair_answers(source: StudySource) -> Iterator[PairAnswer]:
+    """Yield preferences of assessors; an adjudicator saw chosen pairs of a query, and is none."""
     for work, rows in source.all_logs(tool=Tool.PAIRS):
-        yield from pair_records(work, rows)
+        if not work.adjudicates:
+            yield from pair_records(work, rows)
 
 
 def _judgments_without_notes(source: StudySource) -> Iterator[str]:

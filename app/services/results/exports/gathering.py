@@ -36,11 +36,12 @@ def gather(
     logs: bool = True,
     people: Mapping[int, str] | None = None,
     query: str | None = None,
+    by_id: bool = False,
 ) -> StudyData:
     """Return the study as arrays, without withdrawn work; only one ``query`` if it is named.
 
     Without ``logs``, only the labels of finished sessions are read. ``people`` are names to show by
-    user; by default, names are those of exports.
+    user; by default, names are those of exports. Queries are in the study's order, or ``by_id``.
     """
     at_work = queries.people_at_work(
         source.session, source.study.id, machines=source.machines or source.only is not None
@@ -49,7 +50,7 @@ def gather(
     index = {user_id: number for number, user_id in enumerate(ids)}
     found = {tool: _KINDS[tool](index, logs=logs) for tool in tools}
     names, texts, documents = [], [], []
-    wanted = (head for head in source.queries() if query in (None, head.name))
+    wanted = (head for head in source.queries(by_id=by_id) if query in (None, head.name))
     for number, head in enumerate(wanted):
         pages = _take_query(source, head, number, found)
         names.append(head.name)
@@ -205,12 +206,16 @@ class _Pairs(_Collected):
 
 
 def _list_labels(plan: Plan, result: Result, page_index: Mapping[int, int]) -> FloatArray:
-    """Return labels of all pages of a query; NaN for pages that were not candidates then."""
+    """Return labels of all pages of a query; NaN for pages without a judgment.
+
+    These could not be judged, or were not candidates then.
+    """
     groups = [[page_index[item] for item in group] for group in result.groups]
     labels = topk_scores(groups, len(page_index), plan.k)
-    asked = np.zeros(len(page_index), dtype=bool)
-    asked[[page_index[item] for item in plan.order]] = True
-    labels[~asked] = nan
+    judged = np.zeros(len(page_index), dtype=bool)
+    judged[[page_index[item] for item in plan.order]] = True
+    judged[[page_index[item] for item in result.unjudgeable]] = False
+    labels[~judged] = nan
     return labels
 
 

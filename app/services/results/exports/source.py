@@ -189,14 +189,16 @@ class StudySource:
         self.only_query: int | None = None  # reads all queries unless one is set
         self._progress = progress
 
-    def queries(self) -> Iterator[ExportedQuery]:
-        """Yield the queries in order, and report progress."""
+    def queries(self, *, by_id: bool = False) -> Iterator[ExportedQuery]:
+        """Yield the queries in the study's order, or by their ids, and report progress."""
         total = queries.count_queries(self.session, self.study.id)
         rows = queries.queries_in_order(self.session, self.study.id)
-        for position, (number, name, text) in enumerate(rows, start=1):
-            if self.only_query in (None, number):
-                yield ExportedQuery(number, position, name, text)
-            self._progress("exporting", position, total)
+        heads = (ExportedQuery(n, at, *rest) for at, (n, *rest) in enumerate(rows, start=1))
+        ordered = sorted(heads, key=lambda head: head.name) if by_id else heads
+        for done, head in enumerate(ordered, start=1):
+            if self.only_query in (None, head.number):
+                yield head
+            self._progress("exporting", done, total)
 
     def works(
         self, query: ExportedQuery, *, withdrawn: bool, tool: Tool | None

@@ -38,7 +38,7 @@ def machine_data(
     if not machines:
         return None
     everyone = StudySource(session, source.study.slug, ExportOptions(machines=True))
-    found = gather(everyone, tools=JUDGED)  # assessors are named by their e-mails
+    found = gather(everyone, tools=JUDGED, by_id=True)  # assessors are named by their e-mails
     compared = list(list_answers(everyone))
     systems = sorted({name for each in compared for name in (each.left_system, each.right_system)})
     lengths = text_lengths(session, study_id, {page for each in found.documents for page in each})

@@ -112,7 +112,7 @@ def _rounds(source: StudySource) -> int:
 
 def gathered(source: StudySource, people: dict[int, str] | None) -> GatheredStudy:
     """Read what the report is computed from; ``people`` are names to show instead of e-mails."""
-    study = gather(source, tools=_tools(source), people=people)
+    study = gather(source, tools=_tools(source), people=people, by_id=True)
     state = completeness(source)
     notes = notes_on(study, state.of(JUDGED), state.of({Tool.LISTS}))
     return GatheredStudy(study, tuple(notes), source.consensus, machine_data(source, people))
