@@ -18,7 +18,7 @@ import numpy as np
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
-from tests.analysis.aggregation.exact import exact_cost
+from bench.exact_kemeny import exact_cost
 from topkapi.analysis.aggregation import kemeny_cost, majority_table, supervised_kemeny
 from topkapi.analysis.agreement import cohen_kappa, from_scores, pair_tables, tau_b
 from topkapi.analysis.report import build_report

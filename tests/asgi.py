@@ -45,10 +45,7 @@ async def _exchange(
 
 
 async def begin(
-    app: FastAPI,
-    scope: Scope,
-    chunks: Sequence[bytes],
-    on_send: Watch | None = None,
+    app: FastAPI, scope: Scope, chunks: Sequence[bytes], on_send: Watch | None = None
 ) -> tuple[Exchange, asyncio.Task[None]]:
     """Send a request and wait until it is answered.
 

@@ -104,10 +104,7 @@ class Judge:
 
     def __init__(self, session: Session, assignment: Assignment, live: LiveSessions) -> None:
         self._session, self._live = session, live
-        self._ids: dict[str, Any] = {
-            "assignment_id": assignment.id,
-            "user_id": assignment.user_id,
-        }
+        self._ids: dict[str, Any] = {"assignment_id": assignment.id, "user_id": assignment.user_id}
 
     def look(self) -> AssignmentState:
         """Return the state of the assignment."""

@@ -123,8 +123,7 @@ def test_data_frames_go_in_and_out() -> None:
 
 
 @given(
-    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5),
-    topk=st.none() | st.integers(1, 3),
+    sizes=st.lists(st.integers(1, 4), min_size=1, max_size=5), topk=st.none() | st.integers(1, 3)
 )
 def test_a_frame_of_any_data_gives_the_same_data(sizes: list[int], topk: int | None) -> None:
     pytest.importorskip("pandas")

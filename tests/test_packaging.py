@@ -168,12 +168,7 @@ def test_the_wheel_loads_the_demo_and_serves_it(
 ) -> None:
     make_namesakes(tmp_path)
     done = subprocess.run(
-        topkapi("demo"),
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
+        topkapi("demo"), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     with _serving(environment, tmp_path) as url:

@@ -45,10 +45,7 @@ class _Evaluation(Structure):
 
 
 class _Results(Structure):
-    _fields_ = (
-        *[(name, c_char_p) for name in ("query", "run", "format")],
-        ("content", c_void_p),
-    )
+    _fields_ = (*[(name, c_char_p) for name in ("query", "run", "format")], ("content", c_void_p))
 
 
 class _Judged(Structure):
@@ -64,12 +61,7 @@ class _AllJudged(Structure):
 
 
 _CALCULATE = CFUNCTYPE(
-    c_int,
-    POINTER(_Options),
-    POINTER(_Judged),
-    POINTER(_Results),
-    c_void_p,
-    POINTER(_Evaluation),
+    c_int, POINTER(_Options), POINTER(_Judged), POINTER(_Results), c_void_p, POINTER(_Evaluation)
 )
 
 

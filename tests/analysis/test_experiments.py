@@ -238,9 +238,7 @@ def test_truths_of_a_fold_and_trials_from_a_file(tmp_path: Path) -> None:
         load_fold_set(tmp_path / "missing")
 
 
-def test_a_file_with_its_best_documents_first_pays_no_model_of_equal_scores(
-    tmp_path: Path,
-) -> None:
+def test_a_file_with_its_best_documents_first_pays_no_model_of_equal_scores(tmp_path: Path) -> None:
     labels = np.tile([2.0, 1.0, 0.0, 0.0, 0.0, 0.0], 200)
     features = np.arange(1200.0)[:, None]
     data = RankingData(features, labels, np.arange(0, 1201, 6))

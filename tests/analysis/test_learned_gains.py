@@ -10,9 +10,7 @@ from topkapi.analysis.metrics.registry import Ties
 
 RNG = np.random.default_rng(0)
 DATA = RankingData(
-    np.zeros((60, 1)),
-    RNG.integers(0, 4, 60).astype(float),
-    np.array([0, 3, 20, 21, 60]),
+    np.zeros((60, 1)), RNG.integers(0, 4, 60).astype(float), np.array([0, 3, 20, 21, 60])
 )
 SCORES = RNG.integers(0, 9, 60).astype(float)
 

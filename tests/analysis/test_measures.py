@@ -284,28 +284,6 @@ def test_compatibility_is_the_best_overlap_with_any_ideal_order(
     assert found == pytest.approx(expected, abs=1e-9)
 
 
-def test_compatibility_equals_ir_measures() -> None:
-    ir_measures = reference_library("ir_measures")
-    rng = np.random.default_rng(9)
-    labels = [rng.integers(0, 4, size=size) for size in (3, 10, 25, 60)]
-    scores = [rng.permutation(100)[:size] / 3 for size in (3, 10, 25, 60)]
-    qrels = [
-        ir_measures.Qrel(str(q), f"d{i}", int(y))
-        for q, ys in enumerate(labels)
-        for i, y in enumerate(ys)
-    ]
-    run = [
-        ir_measures.ScoredDoc(str(q), f"d{i}", float(s))
-        for q, ss in enumerate(scores)
-        for i, s in enumerate(ss)
-    ]
-    wanted = ir_measures.parse_measure("Compat(p=0.95)")
-    theirs = {each.query_id: each.value for each in ir_measures.iter_calc([wanted], qrels, run)}
-    found = evaluate(data_of(*labels), np.concatenate(scores), ["compatibility"], per_query=True)
-    expected = [theirs[str(q)] for q in range(4)]
-    np.testing.assert_allclose(found["compatibility"], expected, atol=1e-9)
-
-
 def brute_wkt(labels: Labels, scores: Labels, k: int, *, capped: bool) -> float:
     truth = sorted(range(len(labels)), key=lambda i: (-labels[i], i))
     total = ideal = 0.0

@@ -74,24 +74,6 @@ def check_against_all(data: RankingData, scores: FloatArray, n: int, loss: TopLo
     return checked
 
 
-@pytest.mark.thorough
-@pytest.mark.parametrize("loss", ["ndcg", "precision"])
-def test_violations_are_those_of_all_rankings(loss: TopLoss) -> None:
-    """Check several queries in a block, with ties, lists shorter and longer than n."""
-    rng = np.random.default_rng(1)
-    checked = 0
-    for trial in range(500):
-        sizes = rng.integers(1, 8, rng.integers(1, 4))
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        labels = rng.integers(0, rng.integers(2, 8), offsets[-1]).astype(float)
-        scores = rng.normal(0, rng.choice([0.1, 1.0, 4.0]), labels.size)
-        if trial % 3 == 0:
-            scores = np.round(scores)
-        data = RankingData(np.ones((labels.size, 1)), labels, offsets)
-        checked += check_against_all(data, scores, int(rng.integers(1, 8)), loss)
-    assert checked > 300
-
-
 @given(
     documents=st.lists(
         st.tuples(st.integers(0, 3), st.floats(-3, 3, allow_subnormal=False, width=16)),
@@ -165,44 +147,6 @@ def small_data(seed: int) -> RankingData:
     labels = np.concatenate([rng.permutation(np.arange(size) % 3) for size in sizes]).astype(float)
     offsets = np.concatenate([[0], np.cumsum(sizes)])
     return RankingData(rng.normal(size=(sum(sizes), 2)), labels, offsets)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("model", [TopMargin, TopSlack])
-@pytest.mark.parametrize("seed", range(6))
-def test_cutting_planes_reach_the_optimum_over_every_ranking(
-    model: type[TopMargin], seed: int
-) -> None:
-    data, c = small_data(seed), 3.0
-    ranker = model(n=3, c=c, epsilon=1e-8)
-    lists = [part.with_ties_by(data.features[:, 0]) for part in top_lists(data, 3, "ndcg")]
-    weights = _fitted(ranker, data, lists)
-    planes, heights = zip(
-        *(_planes(part, row, data, model) for part in lists for row in range(part.rows.shape[0])),
-        strict=True,
-    )
-
-    def slack(vector: FloatArray, query: int) -> float:
-        return max(0.0, float((heights[query] - planes[query] @ vector).max()))
-
-    def objective(vector: FloatArray) -> float:
-        total = sum(slack(vector, query) for query in range(len(planes)))
-        return float(0.5 * vector @ vector + c * total / data.n_queries)
-
-    n_planes = len(planes)
-    constraints = [
-        {"type": "ineq", "fun": lambda z, q=query: planes[q] @ z[:2] - heights[q] + z[2 + q]}
-        for query in range(n_planes)
-    ]
-    best = minimize(
-        lambda z: 0.5 * z[:2] @ z[:2] + c * z[2:].sum() / data.n_queries,
-        np.concatenate([np.zeros(2), np.full(n_planes, 2.0)]),
-        method="SLSQP",
-        bounds=[(None, None)] * 2 + [(0, None)] * n_planes,
-        constraints=constraints,
-        options={"ftol": 1e-14, "maxiter": 1000},
-    )
-    assert objective(weights) == pytest.approx(best.fun, abs=1e-5)
 
 
 def _fitted(ranker: TopMargin, data: RankingData, lists: list[TopLists]) -> FloatArray:

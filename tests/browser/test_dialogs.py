@@ -5,14 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.browser.assigned_work import (
-    AssignedWork,
-    answered,
-    frame_of,
-    plain_pages,
-    press,
-    ready,
-)
+from tests.browser.assigned_work import AssignedWork, answered, frame_of, plain_pages, press, ready
 
 pytestmark = pytest.mark.browser
 DIALOGS = {"d": "upright", "?": "Help", "g": "Guidelines", "n": "Note", "x": "Flag"}

@@ -5,14 +5,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.assigned_work import (
-    AssignedWork,
-    answered,
-    pair_of,
-    plain_pages,
-    press,
-    ready,
-)
+from tests.browser.assigned_work import AssignedWork, answered, pair_of, plain_pages, press, ready
 from tests.browser.looks import barriers, flaws, sound
 
 pytestmark = pytest.mark.browser

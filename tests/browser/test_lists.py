@@ -130,26 +130,6 @@ def test_undo_leave_and_resume(
     assert assigned.rows()[0].note == "t for two"
 
 
-def test_two_people_at_once_are_never_shown_the_same_pair(
-    any_site: Site, new_context: Callable[..., BrowserContext]
-) -> None:
-    mine = list_assigned(any_site, lists_pairs="active", lists_size=5)
-    theirs = list_assigned(any_site, mine.study, round=1)
-    pages = [assigned.open_page(new_context()) for assigned in (mine, theirs)]
-    seen: list[frozenset[str]] = []
-    for turn in range(5):
-        seen += [frozenset(systems_of(page)) for page in pages]
-        for page in pages:
-            page.keyboard.press("ArrowLeft")
-        for page in pages:
-            if turn < 4:
-                answered(page, turn + 1)
-                saved(page)
-            else:
-                expect(page.get_by_text("Finished and saved")).to_be_visible()
-    assert len(seen) == len(set(seen)) == 10
-
-
 def test_results_are_opened_read_and_marked_and_nothing_answers_behind_them(
     new_lists: Callable[..., AssignedWork], context: BrowserContext
 ) -> None:
@@ -252,50 +232,6 @@ def test_two_tabs_and_a_double_click_count_once(
     expect(page.get_by_text("This question was already answered")).to_be_visible()
     assert question_of(page) == question_of(other)
     assert assigned.log() == [("answer", "left")]
-
-
-HOSTILE = (
-    '"><script>document.title="ran"</script><img src=x onerror="document.title=\'ran\'">'
-    "<svg onload=\"document.title='ran'\"></svg><a href=\"javascript:document.title='ran'\">x</a>"
-    "</template></ol><style>.answers{display:none}</style>"
-)
-
-
-def test_hostile_titles_and_snippets_are_inert(site: Site, context: BrowserContext) -> None:
-    assigned = list_assigned(site, systems=3)
-    with site.sessions.write.begin() as session:
-        for number, page in enumerate(
-            session.scalars(select(Document).where(Document.study_id == assigned.study.id))
-        ):
-            page.title, page.url = f"{number} {HOSTILE}", f"javascript:{HOSTILE}"
-            content = session.get_one(Content, page.content_hash)
-            content.text = f"tulips {HOSTILE} {number}"
-            content.data = f"<body onload=\"parent.document.title='ran'\">{HOSTILE}".encode()
-            content.media_type = "text/html"
-    tab = assigned.open_page(context)
-    title = tab.title()
-    for count in (1, 2):
-        expect(tab.locator("#left-list h3").first).to_contain_text("<script>document.title")
-        expect(tab.locator("#left-list p").first).to_contain_text("<svg onload=")
-        expect(
-            tab.locator(".results img, .results svg, .results script, .results style")
-        ).to_have_count(0)
-        links = tab.locator(".results a").evaluate_all("all => all.map(x => x.pathname)")
-        assert len(links) == 10
-        assert all(link.startswith("/pages/") for link in links)
-        press(tab, "ArrowLeft", count)
-    tab.locator("#right-list a").first.click()
-    expect(tab.locator("#reader iframe")).to_be_visible()
-    tab.wait_for_function(
-        """() => {
-          const shown = document.querySelector('#reader iframe').contentDocument;
-          return shown.readyState === 'complete' && shown.URL.includes('/pages/');
-        }"""
-    )
-    assert tab.title() == title
-    assert [frame.url for frame in tab.frames[1:] if "/pages/" not in frame.url] == []
-    tab.keyboard.press("Escape")
-    expect(tab.get_by_role("button", name="The same", exact=True)).to_be_visible()
 
 
 def test_the_page_is_sound_at_every_width(site: Site, context: BrowserContext) -> None:

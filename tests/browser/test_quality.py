@@ -20,9 +20,7 @@ __all__ = ["admin"]
 
 @pytest.mark.parametrize("own_site", ["postgresql"], indirect=True)
 def test_an_adjudication_from_the_dashboard_to_the_common_list(
-    own_site: Site,
-    admin: User,
-    context: BrowserContext,
+    own_site: Site, admin: User, context: BrowserContext
 ) -> None:
     url, page, slug = own_site.server.url, context.new_page(), f"split{admin.id}"
     with own_site.sessions.write.begin() as session:
@@ -75,12 +73,7 @@ def test_accuracy_on_known_pairs_is_shown_live(
                 pair = {"query_id": query.id, "left_id": left, "right_id": right}
                 session.add(GoldPair(**pair, answer="left"))
         row = manual_assignment.assign_one(
-            session,
-            study,
-            email=people[2].email,
-            query="q1",
-            tool=Tool.PAIRS,
-            round_number=1,
+            session, study, email=people[2].email, query="q1", tool=Tool.PAIRS, round_number=1
         )
     page.goto(f"{url}/studies/{slug}/progress")
     expect(page.get_by_role("heading", name="Assessors", exact=True)).to_be_visible()

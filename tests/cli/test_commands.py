@@ -65,7 +65,10 @@ def test_help_lists_every_command_without_loading_them(run: Runner) -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [("serve",), ("db", "upgrade"), ("db", "check"), ("users", "add"), ("users", "token")],
+    [
+        *(("serve",), ("db", "upgrade"), ("db", "check"), ("users", "add"), ("users", "token")),
+        *(("study", "import"), ("study", "list"), ("demo",)),
+    ],
 )
 def test_every_help_has_an_example(run: Runner, arguments: tuple[str, ...]) -> None:
     shown = run(*arguments, "--help")

@@ -74,10 +74,7 @@ def test_refusals_are_one_line_and_leave_no_file(
     before = sorted(os.listdir(folder))
     for arguments, says in (
         (("roses", "qrels"), "There is no study 'roses'."),
-        (
-            ("tulips", "qrel"),
-            "There is no export 'qrel'. Choose one of topk.jsonl, topk.parquet",
-        ),
+        (("tulips", "qrel"), "There is no export 'qrel'. Choose one of topk.jsonl, topk.parquet"),
         (("tulips", "qrels", "--assessor", "Eve"), "No assessor 'Eve' has work in this study"),
         (("tulips", "pairs.tsv", "--out", "no/such/folder/x"), "No such file or directory"),
         (("tulips", "pairs.tsv", "--out", "."), "Is a directory"),

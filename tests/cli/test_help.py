@@ -22,15 +22,7 @@ from topkapi.app.cli import COMMANDS, _build, groups, main
 from topkapi.app.cli.groups import GROUPS
 from topkapi.app.services.results.exports import EXPORTS
 
-HEAVY = (
-    "numpy",
-    "scipy",
-    "sqlalchemy",
-    "alembic",
-    "numba",
-    "fastapi",
-    "topkapi.app.db",
-)
+HEAVY = ("numpy", "scipy", "sqlalchemy", "alembic", "numba", "fastapi", "topkapi.app.db")
 _RUN = """
 import json, sys
 from topkapi.app.cli import main

@@ -64,9 +64,7 @@ def test_errors_that_persist_are_not_mended_by_asking_thrice(
     assert same["judgments_mean"] < fresh["judgments_mean"], "two alike decide three"
 
 
-def test_bradley_terry_errors_spare_what_lies_far_apart(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_bradley_terry_errors_spare_what_lies_far_apart(capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ("--sorter", "heap", "--error", "0.15", "--runs", "400")
     near = simulated(capsys, *arguments, "--error-model", "bt")
     assert near["kappa_ndcg_mean"] > simulated(capsys, *arguments)["kappa_ndcg_mean"] + 0.02

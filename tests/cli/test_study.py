@@ -103,13 +103,6 @@ def test_the_demo_loads_into_an_empty_database_only(topkapi: Topkapi) -> None:
     assert "already loaded" in err
 
 
-@pytest.mark.parametrize("arguments", [("study", "import"), ("study", "list"), ("demo",)])
-def test_every_help_has_an_example(topkapi: Topkapi, arguments: tuple[str, ...]) -> None:
-    code, out, _ = topkapi(*arguments, "--help")
-    assert code == 0
-    assert "Example: " in out
-
-
 def test_edits_are_kept_or_replaced_by_choice(topkapi: Topkapi, tmp_path: Path) -> None:
     folder = small_study(tmp_path / "study")
     assert topkapi("study", "import", str(folder))[0] == 0

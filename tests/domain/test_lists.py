@@ -72,9 +72,7 @@ steps = st.lists(
 
 @given(choice=KINDS, moves=steps, seed=st.text(max_size=8))
 def test_every_prefix_of_a_log_replays_to_the_question_asked_next(
-    choice: PairChoice,
-    moves: list[Any],
-    seed: str,
+    choice: PairChoice, moves: list[Any], seed: str
 ) -> None:
     plan = make_plan(choice, seed=seed)
     live = ListSession(plan)

@@ -11,16 +11,10 @@ from hypothesis import strategies as st
 from tests.cases import each_case
 from tests.domain.people import answer_all, answer_once, answering_at_random, truthful
 from tests.strategies import plans
-from topkapi.app.domain.errors import AnswerNotAllowed, NothingToRedo, NothingToUndo, OutOfTurn
+from topkapi.app.domain.errors import AnswerNotAllowed, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer, effective
 from topkapi.app.domain.outcome import outcome
-from topkapi.app.domain.pairs.answers import (
-    Answer,
-    Judgment,
-    Preference,
-    Question,
-    QuestionKind,
-)
+from topkapi.app.domain.pairs.answers import Answer, Judgment, Preference, Question, QuestionKind
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, Result
 from topkapi.app.domain.pairs.sorters.ranking import singly, with_ties_grouped
@@ -308,17 +302,6 @@ def test_answers_that_the_study_does_not_offer_are_refused() -> None:
         answer(Judgment(question.kind, question.left, question.right, Answer.LEFT_UNJUDGEABLE))
     )
     assert session.answered == 1
-
-
-def test_nothing_to_undo_and_nothing_to_redo_are_refused() -> None:
-    session = PairSession(Plan((1, 2), 1, seed="s"))
-    with pytest.raises(NothingToUndo):
-        session.append(UNDO)
-    with pytest.raises(NothingToRedo):
-        session.append(REDO)
-    answer_once(session, truthful({1: 1.0, 2: 2.0}))
-    with pytest.raises(NothingToRedo):
-        session.append(REDO)
 
 
 def test_undo_reopens_a_finished_session() -> None:

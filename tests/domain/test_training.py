@@ -10,11 +10,7 @@ from tests.cases import each_case
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.domain.training.practice import (
-    PracticeQuestion,
-    allowed_answers,
-    check_question,
-)
+from topkapi.app.domain.training.practice import PracticeQuestion, allowed_answers, check_question
 from topkapi.app.domain.training.rules import (
     Step,
     TrainingRecord,
@@ -37,11 +33,7 @@ def play(rules: TrainingRules, tries: list[list[bool]]) -> tuple[TrainingRecord,
         begun += 1
         for number in range(1, len(answers) + 1):
             record = concluded(
-                rules,
-                record,
-                agreed=sum(answers[:number]),
-                answered=number,
-                asked=len(answers),
+                rules, record, agreed=sum(answers[:number]), answered=number, asked=len(answers)
             )
     return record, begun
 

@@ -76,10 +76,7 @@ def _query_of(session: Any, job: Job) -> Any:
 
 
 def _work(
-    server: LiveServer,
-    job: Job,
-    kills: Random | None,
-    restart: Callable[[], LiveServer] | None,
+    server: LiveServer, job: Job, kills: Random | None, restart: Callable[[], LiveServer] | None
 ) -> dict[str, Any]:
     """Send the script; resend a request without a reply once a server is up."""
     script = Script()

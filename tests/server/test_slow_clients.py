@@ -102,8 +102,7 @@ def read_to_end(client: socket.socket) -> bytes:
 
 
 @pytest.mark.parametrize(
-    "sent",
-    [b"", b"\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HTTP/1.1\r\nX: " + b"a" * 1000],
+    "sent", [b"", b"\r\n", b"GET / HTTP/1.1\r\nHost: x\r\n", b"GET / HTTP/1.1\r\nX: " + b"a" * 1000]
 )
 def test_a_head_that_is_never_complete_is_given_up(server: Running, sent: bytes) -> None:
     with connect(server, sent) as client:

@@ -142,12 +142,7 @@ def test_nobody_adjudicates_a_query_they_have_met(session: Session) -> None:
     bulk.restore(session, study, [again.id])
     assert top(session, study) == ("q0-d1", "q0-d0")
     later = manual_assignment.assign_one(
-        session,
-        study,
-        email=make_user(session).email,
-        query="q0",
-        tool=Tool.PAIRS,
-        round_number=3,
+        session, study, email=make_user(session).email, query="q0", tool=Tool.PAIRS, round_number=3
     )
     assert later.query_id == queries_of(session, study)[0].id
 

@@ -8,12 +8,8 @@ from hypothesis import strategies as st
 from topkapi.app.services.byte_cache import ByteCache
 
 
-@given(
-    st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 12)), max_size=40),
-)
-def test_it_holds_what_was_used_last_within_its_bound(
-    steps: list[tuple[bool, int, int]],
-) -> None:
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 5), st.integers(0, 12)), max_size=40))
+def test_it_holds_what_was_used_last_within_its_bound(steps: list[tuple[bool, int, int]]) -> None:
     cache: ByteCache[int, int] = ByteCache(20, largest=10)
     kept: dict[int, int] = {}  # in order of use
     for is_put, key, size in steps:

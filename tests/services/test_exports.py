@@ -35,12 +35,7 @@ from topkapi.analysis.data import (
     read_timers,
     read_topk,
 )
-from topkapi.analysis.data.exports import (
-    read_crowdkit,
-    read_pref,
-    read_prefs,
-    read_qrels_prefs,
-)
+from topkapi.analysis.data.exports import read_crowdkit, read_pref, read_prefs, read_qrels_prefs
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import build_report
 from topkapi.analysis.report.serialise import record_of

@@ -211,22 +211,23 @@ class Labeling(RuleBasedStateMachine):
             )
 
 
-@pytest.mark.thorough
-def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
-    class OnThisDatabase(Labeling):
-        pass
-
-    OnThisDatabase.sessions = sessions
+def run_on(sessions: Sessions, machine: type[Labeling], *, examples: int, steps: int) -> None:
+    """Run a state machine on the database of the test."""
     run_state_machine_as_test(
-        OnThisDatabase,
+        type(machine.__name__, (machine,), {"sessions": sessions}),
         settings=settings(
-            max_examples=25,
-            stateful_step_count=30,
+            max_examples=examples,
+            stateful_step_count=steps,
             deadline=None,
             derandomize=True,
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+@pytest.mark.thorough
+def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
+    run_on(sessions, Labeling, examples=25, steps=30)
 
 
 def test_a_worker_that_waited_for_the_lock_sees_what_the_other_wrote(sessions: Sessions) -> None:

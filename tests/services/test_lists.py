@@ -76,9 +76,7 @@ def first_answer(session: Session, work: Assignment) -> str:
     return str(session.scalars(statement.order_by(JudgmentRow.position)).first())
 
 
-def test_resuming_elsewhere_shows_the_stored_pair_though_others_went_on(
-    session: Session,
-) -> None:
+def test_resuming_elsewhere_shows_the_stored_pair_though_others_went_on(session: Session) -> None:
     study = make_ranked_study(session, systems=6, queries=2, lists_pairs="active", lists_size=5)
     grade_pages(session, study)
     mine, other = (

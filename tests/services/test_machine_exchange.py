@@ -22,11 +22,7 @@ from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.accounts.users import create_user
 from topkapi.app.services.fence.limits import MAX_LINE
 from topkapi.app.services.machines.assessors import machine_named
-from topkapi.app.services.machines.importing import (
-    ImportedGrades,
-    import_grades,
-    read_grades,
-)
+from topkapi.app.services.machines.importing import ImportedGrades, import_grades, read_grades
 from topkapi.app.services.results.exports import ExportOptions, StudySource, open_export
 from topkapi.app.services.results.systems.runs import MOST_LINES
 

@@ -158,12 +158,7 @@ def test_the_grid_shows_every_fold_once_per_tool_and_round(session: Session, stu
         cells = [cell for row in grid.rows for cell in row.cells[fold]]
         assert all(cell.whole for cell in cells)
         found = [(cell.tool.value, number) for cell in cells for number in cell.rounds]
-        assert sorted(found) == [
-            ("grades", 1),
-            ("grades", 2),
-            ("pairs", 1),
-            ("pairs", 2),
-        ]
+        assert sorted(found) == [("grades", 1), ("grades", 2), ("pairs", 1), ("pairs", 2)]
     rotation.assign_rotation(session, study, ids, rounds=1)
     assert preview(session, study, ids, rounds=2, seed=None).new == 8
     assert manual_assignment.last_rotation(study) == (ids, "tulips")

@@ -68,10 +68,7 @@ def look_of(session: PairSession) -> tuple[Any, ...]:
 )
 @settings(max_examples=120)
 def test_a_fork_goes_the_same_way_and_leaves_its_origin_alone(
-    before: list[Answer | str],
-    after: list[Answer | str],
-    sorter: str,
-    rules: dict[str, Any],
+    before: list[Answer | str], after: list[Answer | str], sorter: str, rules: dict[str, Any]
 ) -> None:
     plan = Plan(order=tuple(range(5)), k=3, sorter=sorter, **rules)
     session = PairSession(plan)

@@ -80,9 +80,7 @@ def test_one_assessor_can_be_chosen(session: Session) -> None:
         read(session, assessor="nobody@tulips.example")
 
 
-def test_features_are_sorted_scaled_within_a_query_and_zero_where_missing(
-    session: Session,
-) -> None:
+def test_features_are_sorted_scaled_within_a_query_and_zero_where_missing(session: Session) -> None:
     study = make_judged_study(session)
     change_features(
         session,

@@ -6,9 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import initialize, run_state_machine_as_test
+from hypothesis.stateful import initialize
 
 from tests.factories import make_assignment, make_user
 from tests.services.test_labeling import AssignedWork, Labeling, answer_to
@@ -160,20 +159,7 @@ class RobustLabeling(Labeling):
 
 @pytest.mark.thorough
 def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
-    class OnThisDatabase(RobustLabeling):
-        pass
-
-    OnThisDatabase.sessions = sessions
-    run_state_machine_as_test(
-        OnThisDatabase,
-        settings=settings(
-            max_examples=4,
-            stateful_step_count=16,
-            deadline=None,
-            derandomize=True,
-            suppress_health_check=list(HealthCheck),
-        ),
-    )
+    run_on(sessions, RobustLabeling, examples=4, steps=16)
 
 
 def next_query(assigned: AssignedWork, *, by_another: bool = False) -> AssignedWork:

@@ -16,14 +16,7 @@ from tests.services.test_studies import judged
 from tests.studies import append, small_study, write_jsonl
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_sessions
-from topkapi.app.db.models import (
-    AuditEvent,
-    PracticeAnswer,
-    PracticeItem,
-    Study,
-    Training,
-    User,
-)
+from topkapi.app.db.models import AuditEvent, PracticeAnswer, PracticeItem, Study, Training, User
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import (
     AnswerNotAllowed,

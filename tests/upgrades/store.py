@@ -133,12 +133,7 @@ def _import(session: Session, folder: Path, slug: str, more: str) -> Study:
 
 def _assign(session: Session, study: Study, work: Work, token: str) -> Job:
     made = manual_assignment.assign_one(
-        session,
-        study,
-        email=work.email,
-        query=work.query,
-        tool=work.tool,
-        round_number=work.round,
+        session, study, email=work.email, query=work.query, tool=work.tool, round_number=work.round
     )
     for kind in (TimerKind.START, TimerKind.HEARTBEAT):
         timing.record_event(

@@ -166,10 +166,7 @@ def send(client: httpx.Client, case: Any, token: str) -> httpx.Response:
     headers["Authorization"] = f"Bearer {token}"
     assert made.method is not None
     reply = client.request(
-        made.method,
-        made.url or "",
-        content=cast(Any, made.body),
-        headers=headers,
+        made.method, made.url or "", content=cast(Any, made.body), headers=headers
     )
     reply.elapsed = timedelta(0)  # our transport measures no time, but the checks read it
     return reply

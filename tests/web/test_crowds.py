@@ -460,10 +460,7 @@ def test_a_program_makes_lists_and_closes_links(client: httpx.Client, sessions: 
     ("terms", "taken"), [({"most_people": 1, "rounds": 9}, 1), ({"share": 4}, 4)]
 )
 def test_workers_who_race_for_the_last_slot_do_not_share_it(
-    app: FastAPI,
-    sessions: Sessions,
-    terms: dict[str, int],
-    taken: int,
+    app: FastAPI, sessions: Sessions, terms: dict[str, int], taken: int
 ) -> None:
     token = linked(sessions, **terms)
     workers = [{"PROLIFIC_PID": f"w{number}", "SESSION_ID": f"s{number}"} for number in range(4)]
@@ -566,11 +563,7 @@ def test_a_worker_whose_work_was_withdrawn_does_not_wait(
 @pytest.mark.thorough
 @pytest.mark.parametrize(("most_people", "share"), [(1, 1), (None, 4)])
 def test_a_place_that_was_left_is_taken_by_the_next(
-    app: FastAPI,
-    client: httpx.Client,
-    sessions: Sessions,
-    most_people: int | None,
-    share: int,
+    app: FastAPI, client: httpx.Client, sessions: Sessions, most_people: int | None, share: int
 ) -> None:
     token = linked(sessions, most_people=most_people, share=share)
     agree(client, token)

@@ -159,10 +159,7 @@ def test_places_and_connections_come_back(
 
 
 def test_too_many_downloads_at_once_are_asked_to_wait(
-    app: FastAPI,
-    client: httpx.Client,
-    headers: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
+    app: FastAPI, client: httpx.Client, headers: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
     limiter = app.state.transaction_limits.export.limiter

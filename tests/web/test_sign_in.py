@@ -114,16 +114,6 @@ def test_signing_in_waits_for_no_lock(
         assert client.get("/").status_code == 200
 
 
-def test_a_stranger_elsewhere_does_not_lock_the_owner_out(
-    app: FastAPI, client: httpx.Client, ansa: User
-) -> None:
-    with open_client(app, address="203.0.113.9") as elsewhere:
-        for _ in range(5):
-            post_form(elsewhere, ansa.email, "wrong")
-        assert post_form(elsewhere, ansa.email, PASSWORD).status_code == 429
-    assert post_form(client, ansa.email, PASSWORD).status_code == 303
-
-
 def test_a_browser_where_one_has_signed_in_is_known_again(
     app: FastAPI, client: httpx.Client, ansa: User
 ) -> None:

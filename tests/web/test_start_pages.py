@@ -15,14 +15,7 @@ from pyotp import TOTP
 from sqlalchemy import select
 
 from tests.exporting import judge, make_judged_study
-from tests.factories import (
-    PASSWORD,
-    make_assignment,
-    make_study,
-    make_user,
-    queries_of,
-    sign_in,
-)
+from tests.factories import PASSWORD, make_assignment, make_study, make_user, queries_of, sign_in
 from topkapi.app.db import base
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import ApiToken, AuditEvent, Job, User

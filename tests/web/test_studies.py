@@ -182,9 +182,7 @@ def test_who_has_answered_by_token_is_not_expected_to_sign_in(
 
 
 @pytest.mark.usefixtures("assessors")
-def test_one_is_assigned_by_hand_or_refused_with_the_reason(
-    client: httpx.Client,
-) -> None:
+def test_one_is_assigned_by_hand_or_refused_with_the_reason(client: httpx.Client) -> None:
     form = {"email": "p0@x.example", "query": "q1", "tool": "pairs", "round": "1"}
     assert client.post(f"{S}/assign/one", data=form).status_code == 303
     refused = client.post(f"{S}/assign/one", data={**form, "tool": "grades"})

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from bench.consensus import held_out
 from topkapi.analysis.aggregation import (
     KEMENY,
     PairCounts,
@@ -17,7 +16,6 @@ from topkapi.analysis.aggregation import (
 )
 from topkapi.analysis.agreement import Judgments, Scores, from_judgments, pair_tables
 from topkapi.analysis.report.sections.consensus import consensus
-from topkapi.analysis.report.sources import read_preferences
 from topkapi.analysis.report.study import StudyData, ToolData
 from topkapi.analysis.typing import FloatArray
 
@@ -118,21 +116,6 @@ def test_intervals_resample_assessors() -> None:
     assert bradley_terry_consensus(block, 4).order.tolist() == [0, 1, 2, 3]
     few = from_judgments(asked.take(asked.assessor < 2), people, 1).blocks[0]
     assert np.isnan(worth_intervals(few, 4)[0]).all()
-
-
-@pytest.mark.skipif(not DATA.exists(), reason="the shared collections are not here")
-@pytest.mark.parametrize("by_pair", [True, False])
-@pytest.mark.parametrize(
-    "file",
-    ["prefs-image-search/image_pairs_annotation.gz", "prefs-CAsT2019/TREC-CAsT-2019.pref.gz"],
-)
-def test_held_out_votes_are_predicted_at_least_as_well_as_by_kemeny(
-    file: str, by_pair: bool
-) -> None:
-    """Check one split within two standard errors; bench/consensus.py has more of them."""
-    study = read_preferences([DATA / file])
-    found = held_out(study, splits=1, share=0.8, by_pair=by_pair)
-    assert found["bradley_terry"] >= found["kemeny"] - 0.003
 
 
 def test_a_majority_on_two_neighbours_outweighs_their_worths() -> None:

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csgraph
 
-from tests.analysis.aggregation.exact import exact_cost
 from topkapi.analysis.aggregation import (
     kemeny_cost,
     kemeny_order,
@@ -40,11 +39,6 @@ def rankings_of(candidates: int, rankers: int) -> st.SearchStrategy[IntArray]:
     return st.lists(one, min_size=rankers, max_size=rankers).map(np.array)
 
 
-@given(votes=tables(most_votes=4, max_size=6))
-def test_the_integer_program_is_exact(votes: FloatArray) -> None:
-    assert exact_cost(votes) == pytest.approx(cheapest(votes))
-
-
 @given(votes=tables(most_votes=3, max_size=7), data=st.data())
 def test_majorities_without_cycles_give_exact_kemeny(
     votes: FloatArray, data: st.DataObject
@@ -58,28 +52,6 @@ def test_majorities_without_cycles_give_exact_kemeny(
     found = kemeny_order(votes, np.array(data.draw(st.permutations(range(n)))))
     least = np.minimum(votes, votes.T)[np.triu_indices(n, k=1)].sum()
     assert kemeny_cost(votes, found) == pytest.approx(least, abs=1e-9)
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(
-    ("rankers", "k", "mean", "worst"),
-    [(3, 30, 0.005, 0.03), (5, 30, 0.005, 0.03), (3, 15, 0.02, 1), (5, 15, 0.02, 1)],
-)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_random_rankings_of_30_are_close_to_exact(
-    rankers: int, k: int, mean: float, worst: float, weighted: bool
-) -> None:
-    rng = np.random.default_rng(rankers + k)
-    excess = []
-    for _ in range(12):
-        rankings = np.array([rng.permutation(30) for _ in range(rankers)])
-        weights = rng.uniform(0.5, 1.5, rankers) if weighted else np.ones(rankers)
-        votes = majority_table(rankings, weights, k=k)
-        found = supervised_kemeny(rankings, weights=weights, k=k)
-        excess.append(kemeny_cost(votes, found) / exact_cost(votes) - 1)
-    assert min(excess) > -1e-9
-    assert np.mean(excess) < mean
-    assert max(excess) < worst
 
 
 @given(rankings=rankings_of(9, rankers=4))

@@ -21,20 +21,13 @@ from topkapi.analysis.agreement import (
     Judgments,
     Preferences,
     Scores,
-    agreement,
-    alpha_of_table,
-    both_orders,
-    chi_square,
-    cohen_kappa,
     from_scores,
-    gwet_ac1_of_table,
     left_bias,
     pair_tables,
     permute_queries,
     rating_sums,
     rbo_matrix,
     resamples,
-    tau_b,
 )
 from topkapi.analysis.agreement.consistency import LeftBias
 from topkapi.analysis.efficiency import Sessions, Timings, drift
@@ -43,8 +36,6 @@ from topkapi.analysis.report.serialise import record_of
 from topkapi.analysis.typing import FloatArray, IntArray
 
 seeds = st.integers(0, 10**6)
-cell = st.sampled_from([0, 0, 0, 1, 2, 7, 40])
-tables3 = st.lists(cell, min_size=9, max_size=9).map(lambda cells: np.reshape(cells, (3, 3)))
 
 
 def votes_in(table: IntArray) -> tuple[list[int], list[int]]:
@@ -53,47 +44,8 @@ def votes_in(table: IntArray) -> tuple[list[int], list[int]]:
     return [i for i, _ in cells], [j for _, j in cells]
 
 
-@given(table=tables3)
-def test_figures_of_two_assessors_on_any_table(table: IntArray) -> None:
-    """Draw every kind of table: empty, diagonal, one row, one column."""
-    one, two = votes_in(table)
-    same = [a == b for a, b in zip(one, two, strict=True)]
-    strict = [a == b for a, b in zip(one, two, strict=True) if 1 not in (a, b)]
-    assert float(agreement(table)) == pytest.approx(_mean(same), abs=1e-9, nan_ok=True)
-    without = agreement(table, ties=False)
-    assert float(without) == pytest.approx(_mean(strict), abs=1e-9, nan_ok=True)
-    rated = [Counter((a, b)) for a, b in zip(one, two, strict=True)]
-    used = {*one, *two}
-    if not used:
-        for figure in (cohen_kappa, alpha_of_table, gwet_ac1_of_table):
-            assert np.isnan(figure(table))
-        return
-    both = both_orders(table)
-    assert float(gwet_ac1_of_table(both)) == pytest.approx(brute.ac1(rated), abs=1e-9)
-    if len(used) == 1:  # chance explains everything
-        assert np.isnan(cohen_kappa(table))
-        assert np.isnan(alpha_of_table(table))
-        return
-    assert float(alpha_of_table(both)) == pytest.approx(brute.alpha(rated), abs=1e-9)
-    expected = cohen_kappa_score(one, two)
-    assert float(cohen_kappa(table)) == pytest.approx(expected, abs=1e-9)
-
-
 def _mean(values: list[bool]) -> float:
     return sum(values) / len(values) if values else float("nan")
-
-
-@given(seed=seeds, documents=st.integers(1, 9))
-def test_tau_b_of_what_both_judged_equals_scipy(seed: int, documents: int) -> None:
-    rng = np.random.default_rng(seed)
-    values = rng.integers(0, 3, (2, documents)).astype(float)
-    values[rng.random(values.shape) < 0.3] = np.nan
-    both = ~np.isnan(values).any(axis=0)
-    table = pair_tables(from_scores([Scores(0, np.array([0, 1]), values)], 2, 1)).pooled()
-    expected = float("nan")
-    if both.sum() > 1:
-        expected = stats.kendalltau(values[0, both], values[1, both]).statistic
-    assert float(tau_b(table)) == pytest.approx(expected, abs=1e-9, nan_ok=True)
 
 
 @given(seed=seeds, depth=st.integers(1, 4))
@@ -125,22 +77,6 @@ def _orders(values: FloatArray) -> list[list[int]]:
 
 def _overlaps(one: list[int], two: list[int], depth: int) -> list[int]:
     return [len({*one[:d]} & {*two[:d]}) for d in range(1, depth + 1)]
-
-
-@given(a=st.integers(0, 30), b=st.integers(0, 30), c=st.integers(0, 30), d=st.integers(0, 30))
-def test_chi_square_by_the_short_formula(a: int, b: int, c: int, d: int) -> None:
-    margins = (a + b) * (c + d) * (a + c) * (b + d)
-    found = chi_square((a, c), (a + b, c + d))
-    if not margins:
-        assert np.isnan([found.statistic, found.yates, found.p_yates]).all()
-        return
-    n, cross = a + b + c + d, abs(a * d - b * c)
-    plain = n * cross**2 / margins
-    corrected = n * max(cross - n / 2, 0) ** 2 / margins
-    assert found.statistic == pytest.approx(plain, abs=1e-9)
-    assert found.yates == pytest.approx(corrected, abs=1e-9)
-    assert found.p == pytest.approx(stats.chi2.sf(plain, 1), abs=1e-9)
-    assert found.p_yates == pytest.approx(stats.chi2.sf(corrected, 1), abs=1e-9)
 
 
 # Answers, each with the number of its query.

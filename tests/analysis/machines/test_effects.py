@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from bench.machines import flagged
 from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.machines import length_board, length_effects, side_effects
@@ -41,13 +40,6 @@ def test_lengths_must_fit_the_answers() -> None:
         length_effects(asked, [1, 2], [1])
     with pytest.raises(BadData, match="needs two lengths"):
         length_effects(asked, [-1], [1])
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("share", "spread"), [(0.7, 0.0), (0.8, 0.15)])
-def test_a_strong_bias_is_shown_within_100_answers(share: float, spread: float) -> None:
-    assert flagged(10, 10, share, spread, 200) >= 0.9
-    assert flagged(10, 10, 0.5, spread, 400) <= 0.08
 
 
 def test_few_queries_do_not_hide_the_side() -> None:

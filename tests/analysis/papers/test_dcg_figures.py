@@ -4,29 +4,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from topkapi.analysis.data import RankingData, read_letor
-from topkapi.analysis.dcglearn import DCGLearn, Gains, by_uncertainty, usual_gains
+from topkapi.analysis.data import RankingData
+from topkapi.analysis.dcglearn import DCGLearn, by_uncertainty, usual_gains
 from topkapi.analysis.dcglearn.active import label_actively
-from topkapi.analysis.dcglearn.gains import utilities
 from topkapi.analysis.dcglearn.solver import Penalty
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.papers.dcg.coherence import coherence
 from topkapi.analysis.papers.dcg.curves import Curves
 from topkapi.analysis.papers.dcg.figures import (
-    FIGURES,
     actively,
     by_difference,
     by_training_size,
     learn,
-    share_right,
     similarities,
     with_noise,
     with_the_best,
 )
-from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
+from topkapi.analysis.papers.dcg.letor_figures import QueryPool
 from topkapi.analysis.papers.dcg.list_experiment import (
     ListExperiment,
     accuracy_by_judgments,
@@ -34,12 +29,9 @@ from topkapi.analysis.papers.dcg.list_experiment import (
 )
 from topkapi.analysis.papers.dcg.simulated import permuted, random_pairs, true_gains
 
-MSLR = Path(__file__).parents[4] / "shared/data/MSLR-sample/msn1.fold1.train.5k.txt.gz"
-
 
 @pytest.mark.parametrize(
-    ("data", "expected"),
-    [(1, (0.80, 0.92, 0.95, 0.985)), (2, (0.78, 0.90, 0.94, 0.981))],
+    ("data", "expected"), [(1, (0.80, 0.92, 0.95, 0.985)), (2, (0.78, 0.90, 0.94, 0.981))]
 )
 def test_accuracy_by_training_pairs(data: int, expected: tuple[float, ...]) -> None:
     curve = by_training_size(data, 30, 1, sizes=(20, 100, 200, 800))
@@ -151,34 +143,6 @@ def test_the_least_certain_pair_comes_first_and_equal_lists_last() -> None:
     assert (np.diff(margins) >= 0).all()
 
 
-@given(gains=st.tuples(*[st.floats(0.01, 100)] * 4), seed=st.integers(0, 1000), k=st.integers(1, 8))
-def test_theorem_1_two_grades_are_coherent_under_any_gains(
-    gains: tuple[float, ...], seed: int, k: int
-) -> None:
-    discounts = np.sort(np.random.default_rng(seed).random(k) + 0.01)[::-1]
-    first, second = (
-        Gains(np.array([low, low + rise]), discounts)
-        for low, rise in ((gains[0], gains[1]), (gains[2], gains[3]))
-    )
-    rankings = np.random.default_rng(seed).integers(0, 2, (40, k))
-    worths = [utilities(each.table, rankings) / np.diff(each.gains) for each in (first, second)]
-    for pair in (worths[0][:, None] - worths[0], worths[1][:, None] - worths[1]):
-        np.testing.assert_allclose(pair, worths[0][:, None] - worths[0], atol=1e-7)
-
-
-def test_example_1_three_grades_are_not() -> None:
-    discounts = np.array([1.5, 0.5])  # epsilon .5
-    rankings = np.array([[1, 0], [0, 2]])  # labels l2 l3, and l3 l1
-    plain = utilities(Gains(np.array([0.5, 2.0, 3.0]), discounts).table, rankings)
-    assert plain[0] > plain[1]
-    powers = [
-        utilities(Gains(np.array([0.5, 2.0, 3.0]) ** power, discounts).table, rankings)
-        for power in (2, 5)
-    ]
-    assert powers[0][0] > powers[0][1]
-    assert powers[1][0] < powers[1][1]
-
-
 def test_the_two_usual_settings_disagree_about_a_tenth_of_pairs_most_where_they_are_close() -> None:
     found = coherence(true_gains(2), true_gains(1), n_pairs=40_000)
     assert found.agree == pytest.approx(0.9004, abs=0.006)
@@ -197,11 +161,6 @@ def test_rankings_of_documents_are_permutations_of_them() -> None:
     assert (np.sort(found, axis=1) == np.sort(grades)).all()
 
 
-def test_every_figure_has_its_number() -> None:
-    assert set(FIGURES) == {str(number) for number in (*range(2, 11), 21, 22)}
-    assert set(LETOR_FIGURES) == {"11", "12-13", "14-15", "23"}
-
-
 def test_curves_are_written_as_table_csv_json_and_picture(tmp_path: Path) -> None:
     curve = Curves("2", "Accuracy", "pairs", (20.0, 100.0), {"a": (0.5, 0.75), "b": (1.0, 0.0)})
     assert curve.as_csv() == "pairs,a,b\n20,0.5000,1.0000\n100,0.7500,0.0000\n"
@@ -209,27 +168,6 @@ def test_curves_are_written_as_table_csv_json_and_picture(tmp_path: Path) -> Non
     assert "0.750" in curve.as_text()
     curve.draw(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.fixture(scope="module")
-def real_queries() -> QueryPool:
-    if not MSLR.exists():
-        pytest.skip("the sample of MSLR-WEB30K is not beside the checkout")
-    return QueryPool(read_letor(MSLR))
-
-
-def test_real_queries_teach_as_simulated_ones_do(real_queries: QueryPool) -> None:
-    rng = np.random.default_rng(1)
-    train, held = real_queries.folds(rng)[0]
-    model = learn(real_queries.pairs(1000, train, rng))
-    assert share_right(model, real_queries.pairs(1000, held, rng)) > 0.95
-    assert not set(train.tolist()) & set(held.tolist())
-
-
-def test_active_learning_helps_on_real_queries(real_queries: QueryPool) -> None:
-    curve = LETOR_FIGURES["23"](real_queries, 1, 1)
-    at_hundred = curve.x.index(100.0)
-    assert curve.lines["active"][at_hundred] > curve.lines["random"][at_hundred] + 0.02
 
 
 def test_short_queries_are_padded_and_odd_labels_refused() -> None:

@@ -9,6 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.domain.people import answer_all, answer_once, answering_at_random, truthful
+from tests.domain.test_session import random_session
 from tests.strategies import orders, seeds
 from topkapi.app.domain.errors import Invalid, OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, answer
@@ -39,28 +40,6 @@ def robust_plans(draw: st.DrawFn) -> Plan:
         check_share=draw(st.sampled_from([0.0, 0.0, 0.5])),
         seed=draw(seeds),
     )
-
-
-def random_session(
-    plan: Plan, random: Random, steps: int
-) -> tuple[PairSession, list[Entry[Judgment]]]:
-    """Return a session after random answers, removals, undos and redos, and its log."""
-    session = PairSession(plan)
-    log: list[Entry[Judgment]] = []
-    person = answering_at_random(random)
-    for _ in range(steps):
-        draw = random.random()
-        if draw < 0.2 and session.can_undo:
-            session.append(UNDO)
-        elif draw < 0.35 and session.can_redo:
-            session.append(REDO)
-        elif not answer_once(session, person):
-            if not session.can_undo:
-                break
-            session.append(UNDO)
-        assert session.last is not None
-        log.append(session.last)
-    return session, log
 
 
 @pytest.mark.thorough

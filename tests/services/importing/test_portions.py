@@ -144,10 +144,7 @@ def test_rows_that_were_written_before_a_failure_are_removed(
 
     monkeypatch.setattr(staging, "_BYTES", 4 * 1024**2)
     monkeypatch.setattr("topkapi.app.services.importing.portions.time.sleep", end)
-    with (
-        open_source(small_study(tmp_path / "study")) as source,
-        pytest.raises(KeyboardInterrupt),
-    ):
+    with open_source(small_study(tmp_path / "study")) as source, pytest.raises(KeyboardInterrupt):
         import_and_commit(sessions, source)
     assert (count(sessions, Study), count(sessions, Content)) == (0, 0)
 
