@@ -12,7 +12,7 @@ from tests.exporting import make_grades
 from tests.factories import make_user, queries_of
 from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, Candidate, JudgmentRow, Ranking, Study
+from topkapi.app.db.models import Assignment, Candidate, JudgmentRow, Ranking
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, OutOfTurn
 from topkapi.app.domain.lists.plan import unordered
@@ -221,11 +221,6 @@ def test_under_the_rule_lists_go_round_with_the_others(session: Session) -> None
     assert {row.tool for row in made} == set(Tool)
     met = [(row.user_id, row.query_id) for row in made]
     assert len(met) == len(set(met))
-
-
-def grade_all(session: Session, study: Study) -> None:
-    for query in queries_of(session, study):
-        judge_log(session, make_grades(session, make_user(session), query))
 
 
 def test_grades_are_those_of_people_and_else_those_that_came_with_the_study(

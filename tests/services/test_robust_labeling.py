@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import initialize
 
 from tests.factories import make_assignment, make_user
-from tests.services.test_labeling import AssignedWork, Labeling, answer_to
+from tests.services.test_labeling import AssignedWork, Labeling, answer_to, run_on
 from tests.waiting import until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Query, User
