@@ -15,7 +15,7 @@ MOST_CELLS = 4_000_000  # of the table queries x levels
 
 @dataclass(frozen=True, slots=True)
 class MeasuredSpread:
-    """Mean and median of some values, with intervals over queries, and their quartiles."""
+    """Mean, median and quartiles, with intervals over queries."""
 
     count: int
     mean: float

@@ -17,8 +17,8 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "add": "Create an account. The password is prompted for, or read from "
         "TOPKAPI_NEW_PASSWORD or a pipe.",
         "list": "List everyone, with role and state.",
-        "disable": "Refuse further sign-ins, end current sessions, revoke tokens; keep all "
-        "answers.",
+        "disable": "Disable an account: refuse sign-ins, end sessions, revoke tokens (answers are "
+        "kept).",
         "erase": "Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments.",
         "password": "Set a new password, end every session, revoke tokens.",
         "reset-totp": "Turn one-time codes off for somebody who lost the authenticator app.",
@@ -42,7 +42,7 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "withdraw": "Withdraw the unfinished work of an assessor; the answers so far are kept.",
         "reassign": "Reassign the unfinished work of an assessor, to one person or evenly to the "
         "others.",
-        "void": "Void the finished work of an assessor: kept, and out of consensus and report.",
+        "void": "Exclude an assessor's finished work from consensus and report (it is kept).",
         "adjudicate": "List the queries whose lists disagree, or assign the open pairs of one "
         "to a person.",
         "copy": "Write a full copy of a study, which a deletion requires.",

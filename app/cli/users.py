@@ -83,7 +83,7 @@ def list_users(as_json: AsJson = False) -> None:
 
 
 def disable(email: Email, as_json: AsJson = False) -> None:
-    """Refuse further sign-ins, end current sessions, revoke tokens; keep all answers."""
+    """Disable an account: refuse sign-ins, end sessions, revoke tokens (answers are kept)."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         accounts.disable_user(session, user)

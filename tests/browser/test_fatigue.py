@@ -52,7 +52,7 @@ def test_the_queue_shows_the_day(
     press(page, "ArrowLeft", 1)
     page.goto(assigned.site.server.url)
     expect(page.get_by_text("1 answer", exact=True)).to_be_visible()
-    expect(page.get_by_text("the time is known after a few answers")).to_be_visible()
+    expect(page.get_by_text("estimate available after a few answers")).to_be_visible()
     sound(page, "queue")
     zones = [each for each in context.cookies() if each.get("name") == "topkapi_zone"]
     assert len(zones) == 1

@@ -91,7 +91,7 @@ def test_the_text_of_a_flag_is_kept_until_it_is_sent(
     for expire in ways:
         expire()
         page.get_by_role("button", name="Flag question").click()
-        expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
+        expect(page.get_by_text("Your session has expired.")).to_be_visible()
         page.get_by_label("E-mail").fill(assigned.user.email)
         page.get_by_label("Password").fill(PASSWORD)
         page.get_by_role("button", name="Sign in").click()

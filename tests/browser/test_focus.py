@@ -151,13 +151,13 @@ def test_from_the_second_question_on_the_header_is_one_line(
     expect(described).to_be_hidden()
 
     tools.click()
-    page.get_by_role("button", name="Whole header").click()
+    page.get_by_role("button", name="Full header").click()
     expect(described).to_be_visible()
     go_on(page, "ArrowLeft", 3)
     page.reload()
     ready(page)
     expect(described).to_be_visible()
-    page.get_by_role("button", name="Whole header").click()
+    page.get_by_role("button", name="Full header").click()
     expect(described).to_be_hidden()
     for count in (2, 1, 0):
         page.keyboard.press("u")

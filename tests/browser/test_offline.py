@@ -118,7 +118,7 @@ def test_an_expired_sign_in_says_why_and_loses_no_answer(
     page = assigned.open_page(context)
     expire(assigned)
     page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
+    expect(page.get_by_text("Your session has expired.")).to_be_visible()
     expect(page.get_by_text("stored in this browser")).to_be_visible()
     expect(page.get_by_label("E-mail")).to_be_focused()
     page.keyboard.type(assigned.user.email)
@@ -137,7 +137,7 @@ def test_an_expired_sign_in_says_why_and_loses_no_answer(
     page.keyboard.press("h")
     page.keyboard.type("wrap")
     page.keyboard.press("Enter")
-    expect(page.get_by_text("Your sign-in has expired.")).to_be_visible()
+    expect(page.get_by_text("Your session has expired.")).to_be_visible()
     sign_in(page, assigned)
     page.wait_for_url(assigned.url)
     ready(page)
@@ -168,7 +168,7 @@ def test_without_storage_the_tab_keeps_the_answers(
     answered(tab, 3)
     tab.keyboard.press("ArrowLeft")  # waits for the other answer
     alert = notice.get_by_role("alert")
-    expect(alert).to_contain_text("Your sign-in has expired.")
+    expect(alert).to_contain_text("Your session has expired.")
     expect(alert).to_contain_text("This tab keeps your unsent answers.")
     asked: list[str] = []
 
@@ -183,7 +183,7 @@ def test_without_storage_the_tab_keeps_the_answers(
         context.add_cookies([assigned.site.cookie(other.user)])
         pass_time(tab, 8000)
     assert refused.value.status == 404
-    expect(alert).to_contain_text("Your sign-in has expired.")
+    expect(alert).to_contain_text("Your session has expired.")
     assert other.log() == []
     assert len(assigned.log()) == 2
     context.clear_cookies()

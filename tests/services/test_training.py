@@ -1,4 +1,4 @@
-"""Training in the database: import, tries, grants, and that practice counts nowhere."""
+"""Training in the database: import, tries, grants, and that practice answers are not counted."""
 
 from dataclasses import replace
 from pathlib import Path

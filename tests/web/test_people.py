@@ -255,4 +255,4 @@ def test_a_person_is_erased_after_the_address_was_entered(
     page = client.get(path).text
     assert "Ansa" not in page
     assert f"person-{person.id}@erased.invalid" in page
-    assert "Erase for good" not in page
+    assert "Erase permanently" not in page

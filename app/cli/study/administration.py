@@ -202,7 +202,7 @@ def void(
     tool: ToolOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Void the finished work of an assessor: kept, and out of consensus and report."""
+    """Exclude an assessor's finished work from consensus and report (it is kept)."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = lifecycle.required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "void" if undo else "finished")

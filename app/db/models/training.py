@@ -1,6 +1,6 @@
 """Training of assessors: practice questions and answers, each person's training, gold pairs.
 
-Practice counts nowhere: none of these rows is an assignment or a judgment.
+Practice answers are not counted: none of these rows is an assignment or a judgment.
 """
 
 from datetime import datetime

@@ -77,7 +77,7 @@ class Plan:
         if self.k < 1:
             raise Invalid(f"k is {self.k}; it must be at least 1.", field="k")
         if self.best_of < 1 or self.best_of % 2 == 0:
-            raise Invalid(f"best_of is {self.best_of}; it must be odd.", field="best_of")
+            raise Invalid(f"best_of is {self.best_of}; use an odd number.", field="best_of")
         if self.recheck < 0:
             raise Invalid(f"recheck is {self.recheck}; it cannot be negative.", field="recheck")
         if not 0 <= self.check_share <= 1:

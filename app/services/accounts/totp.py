@@ -63,7 +63,7 @@ class Codes:
             raise Conflict("One-time codes are for administrators.")
         step = self.step_of(user.id, salt, code, now())
         if step is None or not 16 <= len(salt) <= 64:
-            raise Invalid("The code is not the one that the app shows now.", field="code")
+            raise Invalid("That code is wrong or has expired.", field="code")
         user.totp_salt, user.totp_step = salt, step
         audit.record(session, user.id, "user.totp_on", user.email)
         return renew_recovery_codes(session, user)

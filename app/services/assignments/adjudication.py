@@ -82,14 +82,14 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Disagreements:
-    """The most disagreeing queries of a study, and the number of all that disagree."""
+    """The queries of a study with the most disagreement, and the number of all that disagree."""
 
     queries: Sequence[Disagreement]
     total: int
 
 
 def disagreements(session: Session, study: Study, known: Json | None = None) -> Disagreements:
-    """Return the queries whose finished lists disagree, most disagreeing first.
+    """Return the queries whose finished lists disagree, most disagreement first.
 
     ``known`` is what `contention` returned for the study, perhaps some time ago.
     """

@@ -96,7 +96,7 @@ class Fence:
             self._idle.pop().end()
 
     def ask(self, task: str, argument: str, data: IO[bytes], size: int) -> Generator[Frame]:
-        """Yield the answer to a task of `fenced_child`; raise Refused.
+        """Yield the answer to a task of `fenced_child`; raise UnreadableBytes.
 
         ``size`` is the number of bytes in ``data``.
         """
@@ -164,7 +164,7 @@ class _Child:
 
     @contextmanager
     def _limited(self) -> Iterator[None]:
-        """Kill the child if the step takes too long; raise Refused if it is gone."""
+        """Kill the child if the step takes too long; raise UnreadableBytes if it is gone."""
         timer = Timer(limits.STEP_WALL_SECONDS, self._expire)
         timer.start()
         try:

@@ -49,7 +49,7 @@ async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
         yield
 
 
-_EXPIRED = "Your sign-in has expired. Sign in to go on where you were."
+_EXPIRED = "Your session has expired. Sign in to continue where you left off."
 _REASONS = {
     "expired": _EXPIRED,
     "kept": f"{_EXPIRED} Your last answer is stored in this browser and is saved as soon as "

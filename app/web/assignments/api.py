@@ -363,7 +363,7 @@ class AdjudicationOut(BaseModel):
 def get_api_adjudication(
     _user: EarlyApiAdmin, session: ExportSession, slug: Slug
 ) -> list[DisagreementOut]:
-    """List the queries whose finished lists disagree, most disagreeing first, at most 25."""
+    """List the queries whose finished lists disagree, most disagreement first, at most 25."""
     return [
         DisagreementOut(
             query=each.query,

@@ -221,7 +221,7 @@ def get_adjudication(
     slug: Slug,
     done: Annotated[int, Query(ge=0, le=10_000)] = 0,
 ) -> Response:
-    """List the queries whose finished lists disagree, most disagreeing first."""
+    """List the queries whose finished lists disagree, most disagreement first."""
     return _page(Visit(request, session, user, required_study(session, slug)), done=done)
 
 

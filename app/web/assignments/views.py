@@ -136,7 +136,7 @@ class AssignView:
 
 @dataclass(frozen=True, slots=True)
 class AdjudicationView:
-    """The most disagreeing queries of a study; ``total`` counts all that disagree.
+    """The queries of a study with the most disagreement; ``total`` counts all that disagree.
 
     ``computed`` is the state of what a job computes in a large study.
     """

@@ -27,7 +27,7 @@ Next = Annotated[str, Form(max_length=1000)]
 _DONE = {
     "withdraw": "withdrawn",
     "reassign": "reassigned",
-    "void": "voided: kept, and out of consensus and report",
+    "void": "voided: kept, but excluded from consensus and report",
     "restore": "restored",
     "undo": "given back",
 }

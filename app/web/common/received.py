@@ -17,7 +17,7 @@ Value = TypeVar("Value")
 
 
 def storable(value: Value) -> Value:
-    """Return a value that both databases can store, or raise an error of validation."""
+    """Return a value that both databases can store, or raise a validation error."""
     problem = problem_with(value)
     if problem:
         raise PydanticCustomError("unstorable", "{problem}", {"problem": f"The value {problem}"})
