@@ -12,6 +12,7 @@ from topkapi.app.db.models import PracticeAnswer, PracticeItem, Study, Training,
 from topkapi.app.db.queries import training as queries
 from topkapi.app.db.queries.crowds import is_crowd, unfinished_work
 from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AnswerNotAllowed, Conflict, NotFound, OutOfTurn
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import allowed_answers
@@ -47,9 +48,41 @@ class TrainingState:
     asked: int | None = None
 
     @property
+    def slug(self) -> str:
+        """The study's name in addresses."""
+        return self.study.slug
+
+    @property
+    def name(self) -> str:
+        """The study's name."""
+        return self.study.name
+
+    @property
     def step(self) -> Step:
         """The step that is open."""
         return self.record.step(self.rules)
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """An answer to a practice question; what is right and why is None if it may be asked again."""
+
+    item: int
+    tool: Tool
+    query: str
+    answer: str
+    agrees: bool | None = None
+    answers: tuple[str, ...] | None = None
+    explanation: str | None = None
+
+
+def feedback(training: TrainingState, item: PracticeItem, given: PracticeAnswer) -> Feedback:
+    """Return what the person may know about an answer."""
+    found = Feedback(item.id, item.tool, item.query, given.answer)
+    if not training.record.shows_answers(training.rules, given.attempt):
+        return found
+    right = tuple(item.answers)
+    return replace(found, agrees=given.agrees, answers=right, explanation=item.explanation)
 
 
 def study_in_training(session: Session, slug: str, user_id: int) -> Study:
@@ -104,17 +137,14 @@ def missed_in_last_try(session: Session, study: Study) -> dict[int, list[str]]:
     return {user_id: missed for user_id, (_, missed) in tries.items()}
 
 
-def missed_by(
-    session: Session, training: TrainingState
-) -> list[tuple[PracticeItem, PracticeAnswer]]:
+def missed_by(session: Session, training: TrainingState) -> list[Feedback]:
     """Return the questions that the person missed in the last complete try, with the answers."""
     record = training.record
     attempt = record.attempt if record.passed else record.failed
     given = queries.answers_of(session, training.user_id, training.study.id, attempt)
     items = queries.items_for(session, training.study.id, training.user_id)
-    return [
-        (item, given[item.id]) for item in items if item.id in given and not given[item.id].agrees
-    ]
+    answered = [(item, given[item.id]) for item in items if item.id in given]
+    return [feedback(training, item, answer) for item, answer in answered if not answer.agrees]
 
 
 def confirm_guidelines(session: Session, study: Study, user_id: int) -> None:

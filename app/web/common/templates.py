@@ -17,6 +17,7 @@ from topkapi.app.assets import asset_dir
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.pairs.answers import Answer
+from topkapi.app.domain.sessions import answer_name
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
 from topkapi.app.web.common.formats import FILTERS
@@ -46,6 +47,7 @@ def make_templates() -> Environment:
     environment.globals["PAIR_ANSWERS"] = {answer.value: answer for answer in Answer}
     environment.globals["LIST_ANSWERS"] = tuple(ListAnswer)
     environment.globals["TOOL_NAMES"] = {tool.value: tool.label for tool in Tool}
+    environment.globals["answer_name"] = answer_name
     environment.globals["htmx_config"] = htmx.CONFIG
     # Questions and prefetched questions share these fragments, so they are cached.
     environment.globals["progress_bar"] = _cached(environment, "judging/_progress.html", "bar")

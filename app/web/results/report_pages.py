@@ -32,7 +32,7 @@ from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.pages.open_pages import page_link
 from topkapi.app.web.results.views import ExportLine, ExportsView, ListReportView, ReportView
-from topkapi.app.web.studies.visit import ReaderVisit, ResultsVisit, SnapshotVisit, Visit
+from topkapi.app.web.studies.visit import ReaderVisit, SnapshotVisit, Visit
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.report import Report
@@ -42,7 +42,9 @@ router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 
 
 @router.get("/report")
-def get_report(visit: ResultsVisit, pseudonyms: bool = False, confidence: bool = False) -> Response:
+def get_report(
+    visit: SnapshotVisit, pseudonyms: bool = False, confidence: bool = False
+) -> Response:
     """Show agreement, effort and consensus of a study; confidence only if a job computed it."""
     session, study = visit.session, visit.study
     large = is_large(session, study.id)
@@ -97,7 +99,7 @@ def get_report_files(
 
 
 @router.get("/lists")
-def get_list_report(visit: ResultsVisit) -> Response:
+def get_list_report(visit: SnapshotVisit) -> Response:
     """Show which systems win, and the gains learned from preferences between their lists."""
     kept: ListReports = visit.request.app.state.list_reports
     try:

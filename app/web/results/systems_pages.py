@@ -25,7 +25,7 @@ from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.results.api import needs_job, system_report
 from topkapi.app.web.results.systems_views import SystemsView, systems_view
-from topkapi.app.web.studies.visit import AdminVisit, ResultsVisit, SnapshotVisit, Visit
+from topkapi.app.web.studies.visit import AdminVisit, SnapshotVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 Name = Annotated[str, Query(max_length=300)]
@@ -33,7 +33,7 @@ Name = Annotated[str, Query(max_length=300)]
 
 @router.get("/systems")
 def get_systems(
-    visit: ResultsVisit,
+    visit: SnapshotVisit,
     truth: Name = "",
     baseline: Name = "",
     measure: Name = "",

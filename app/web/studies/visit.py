@@ -15,7 +15,7 @@ from topkapi.app.domain.errors import AppError
 from topkapi.app.services.promise import count_missing
 from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import RESEARCH, CurrentUser, SessionDep, Slug, require
-from topkapi.app.web.access.downloads import ResultsSession, SharedSession
+from topkapi.app.web.access.downloads import ResultsSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
@@ -82,12 +82,6 @@ def _with_role(*roles: Role) -> Callable[..., Visit]:
 
 
 def _on_snapshot(
-    request: Request, user: EarlyResearcher, session: SharedSession, slug: Slug
-) -> Visit:
-    return Visit(request, session, user, required_study(session, slug))
-
-
-def _on_results(
     request: Request, user: EarlyResearcher, session: ResultsSession, slug: Slug
 ) -> Visit:
     return Visit(request, session, user, required_study(session, slug))
@@ -97,7 +91,6 @@ AdminVisit = Annotated[Visit, Depends(_with_role(Role.ADMIN))]
 ReaderVisit = Annotated[Visit, Depends(_with_role(*RESEARCH))]
 # The page is computed once for all who ask meanwhile, from a snapshot of the database.
 SnapshotVisit = Annotated[Visit, Depends(_on_snapshot)]
-ResultsVisit = Annotated[Visit, Depends(_on_results)]  # the same, where it takes little time
 
 
 def state_of(study: Study, promised: int, begun: int, finished: int) -> str:

@@ -4,7 +4,7 @@ from dataclasses import asdict, dataclass
 from typing import Annotated, Literal
 
 from fastapi import APIRouter
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 
@@ -14,7 +14,7 @@ from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.domain.training.rules import Step
 from topkapi.app.services.training import practice, trainings
 from topkapi.app.services.training.practice import practice_state
-from topkapi.app.services.training.trainings import TrainingState
+from topkapi.app.services.training.trainings import Feedback, TrainingState
 from topkapi.app.web.access.deps import (
     ApiAdmin,
     ApiResearcher,
@@ -31,7 +31,7 @@ from topkapi.app.web.training.views import PracticeForm, trainees_of
 
 router = APIRouter(prefix="/api/v1", tags=["training"])
 Name = Annotated[str, Field(min_length=1, max_length=300)]
-Text = Annotated[str, Field(max_length=10_000)]
+Text = Annotated[str, StringConstraints(strip_whitespace=True, max_length=10_000)]
 
 
 class PracticeOut(BaseModel):
@@ -47,17 +47,6 @@ class PracticeOut(BaseModel):
     question: Sides[DocumentOut] | GradeQuestion | Sides[ListOut] | None
 
 
-class MissedOut(BaseModel):
-    """A missed question of the last try, with my answer; what is right only if it is shown."""
-
-    item: int
-    tool: Tool
-    query: str
-    answer: str
-    answers: list[str] | None
-    explanation: str | None
-
-
 class TrainingOut(BaseModel):
     """My training: the open step and the score of the last try; ``practice`` is the question."""
 
@@ -68,7 +57,7 @@ class TrainingOut(BaseModel):
     tries_left: int | None
     agreed: int | None
     asked: int | None
-    missed: list[MissedOut]
+    missed: list[Feedback]
     contact: str | None
     practice: PracticeOut | None
 
@@ -81,7 +70,7 @@ class FeedbackOut(BaseModel):
     """What is right and why, null if a later try may ask it again, and the training now."""
 
     agrees: bool | None
-    answers: list[str] | None
+    answers: tuple[str, ...] | None
     explanation: str | None
     training: TrainingOut
 
@@ -92,9 +81,9 @@ class QuestionIn(Body):
     tool: Tool
     query: Text
     description: Text = ""
-    left: Annotated[list[Name], Field(min_length=1, max_length=100)]
-    right: Annotated[list[Name], Field(max_length=100)] = Field(default_factory=list)
-    answers: Annotated[list[Name], Field(min_length=1, max_length=20)]
+    left: Annotated[tuple[Name, ...], Field(min_length=1, max_length=100)]
+    right: Annotated[tuple[Name, ...], Field(max_length=100)] = ()
+    answers: Annotated[tuple[Name, ...], Field(min_length=1, max_length=20)]
     explanation: Text
 
 
@@ -109,7 +98,8 @@ class QuestionOut(PracticeQuestion):
 class TraineeOut(BaseModel):
     """A person with work in the study and the state of their training."""
 
-    user: int
+    model_config = ConfigDict(from_attributes=True)
+    user: int = Field(validation_alias="user_id")
     name: str
     email: str
     state: str
@@ -154,11 +144,11 @@ def post_my_answer(
     )
     item = session.get_one(PracticeItem, body.item)
     training = trainings.training_state(session, study, user.id)
-    shown = training.record.shows_answers(training.rules, stored.attempt)
+    found = trainings.feedback(training, item, stored)
     return FeedbackOut(
-        agrees=stored.agrees if shown else None,
-        answers=item.answers if shown else None,
-        explanation=item.explanation if shown else None,
+        agrees=found.agrees,
+        answers=found.answers,
+        explanation=found.explanation,
         training=_out(request, session, training),
     )
 
@@ -173,17 +163,7 @@ def get_api_study_training(
             _question_out(each.id, each.name, each.question)
             for each in practice.questions_of(session, study)
         ],
-        people=[
-            TraineeOut(
-                user=each.user_id,
-                name=each.name,
-                email=each.email,
-                state=each.state,
-                score=each.score,
-                may_grant=each.may_grant,
-            )
-            for each in trainees_of(session, study)
-        ],
+        people=[TraineeOut.model_validate(each) for each in trainees_of(session, study)],
     )
 
 
@@ -192,15 +172,7 @@ def post_api_question(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: QuestionIn
 ) -> QuestionOut:
     """Add a practice question to a study."""
-    question = PracticeQuestion(
-        tool=body.tool,
-        query=body.query.strip(),
-        description=body.description.strip(),
-        left=tuple(body.left),
-        right=tuple(body.right),
-        answers=tuple(body.answers),
-        explanation=body.explanation.strip(),
-    )
+    question = PracticeQuestion(**dict(body))
     item = practice.add_question(session, study, question, actor_id=user.id)
     return _question_out(item.id, item.external_id, question)
 
@@ -230,27 +202,10 @@ def _out(request: Request, session: Session, training: TrainingState) -> Trainin
         tries_left=training.record.tries_left(training.rules) if counted else None,
         agreed=training.agreed,
         asked=training.asked,
-        missed=_missed(session, training),
+        missed=trainings.missed_by(session, training),
         contact=trainings.contact_of(session, training) if failed else None,
         practice=_practice_out(request, session, training),
     )
-
-
-def _missed(session: Session, training: TrainingState) -> list[MissedOut]:
-    found = []
-    for item, given in trainings.missed_by(session, training):
-        shown = training.record.shows_answers(training.rules, given.attempt)
-        found.append(
-            MissedOut(
-                item=item.id,
-                tool=item.tool,
-                query=item.query,
-                answer=given.answer,
-                answers=item.answers if shown else None,
-                explanation=item.explanation if shown else None,
-            )
-        )
-    return found
 
 
 def _practice_out(

@@ -12,7 +12,6 @@ from topkapi.app.db.queries import training as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.sessions import answer_name
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.training.practice import allowed_answers
 from topkapi.app.domain.training.rules import Step
@@ -39,14 +38,12 @@ from topkapi.app.web.studies.views import (
 )
 from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, Visit
 from topkapi.app.web.training.views import (
-    Feedback,
     GuidelinesStep,
     PracticeForm,
     PracticeView,
     QuestionForm,
     ResultView,
     StudyTrainingView,
-    TrainingSummary,
     trainees_of,
 )
 
@@ -70,15 +67,15 @@ def get_training(
     if given is not None:
         return _practice_page(request, session, user, training, *given)
     if training.step is Step.GUIDELINES:
-        view = GuidelinesStep(TrainingSummary.from_state(training), to_html(study.guidelines))
+        view = GuidelinesStep(training, to_html(study.guidelines))
         return render(request, "training/guidelines.html", view)
     is_new_try = training.record.failed > 0 and training.number == 1 and not again
     if training.step is not Step.PRACTICE or training.item is None or is_new_try:
         contact = trainings.contact_of(session, training)
         failed = training.step is Step.FAILED
         result = ResultView(
-            TrainingSummary.from_state(training),
-            [_feedback(training, *each) for each in trainings.missed_by(session, training)],
+            training,
+            trainings.missed_by(session, training),
             contact,
             to_html(study.guidelines),
             completion_of(session, user.id) if failed else None,
@@ -158,7 +155,7 @@ def _practice_page(
         item_id=item.id,
         attempt=training.record.attempt if given is None else given.attempt,
         tries=_tries(training),
-        feedback=None if given is None else _feedback(training, item, given),
+        feedback=None if given is None else trainings.feedback(training, item, given),
     )
     return render(request, f"judging/{item.tool}.html", view)
 
@@ -168,21 +165,6 @@ def _tries(training: TrainingState) -> int | None:
     if training.rules.needed is None:
         return None
     return training.rules.tries + training.record.granted
-
-
-def _feedback(training: TrainingState, item: PracticeItem, given: PracticeAnswer) -> Feedback:
-    if not training.record.shows_answers(training.rules, given.attempt):
-        return Feedback(item.tool, item.query, None, "", "", given.answer, "", ())
-    return Feedback(
-        tool=item.tool,
-        query=item.query,
-        agrees=given.agrees,
-        right=" or ".join(f"“{answer_name(item.tool, each)}”" for each in item.answers),
-        given=f"“{answer_name(item.tool, given.answer)}”",
-        value=given.answer,
-        explanation=item.explanation,
-        answers=tuple(item.answers),
-    )
 
 
 @router.get("/studies/{slug}/training")

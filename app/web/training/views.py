@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field
 from sqlalchemy.orm import Session
@@ -12,10 +12,15 @@ from topkapi.app.db.queries import training as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.settings import Setting
 from topkapi.app.domain.training.practice import PracticeQuestion
-from topkapi.app.domain.training.rules import Step, TrainingRecord, TrainingRules, rules_of
+from topkapi.app.domain.training.rules import Step, TrainingRules, rules_of
 from topkapi.app.services.judging.session_summary import Completion
 from topkapi.app.services.training.practice import StoredQuestion
-from topkapi.app.services.training.trainings import TrainingState, missed_in_last_try, record_of
+from topkapi.app.services.training.trainings import (
+    Feedback,
+    TrainingState,
+    missed_in_last_try,
+    record_of,
+)
 from topkapi.app.web.common.received import Received
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.judging.views import WorkView
@@ -59,57 +64,11 @@ class QuestionForm(Received):
 
 
 @dataclass(frozen=True, slots=True)
-class TrainingSummary:
-    """A person's training in a study: the open step, the rules, and the score of the last try."""
-
-    slug: str
-    name: str
-    step: Step
-    rules: TrainingRules
-    record: TrainingRecord
-    of: int
-    agreed: int | None
-    asked: int | None
-
-    @classmethod
-    def from_state(cls, state: TrainingState) -> Self:
-        """Copy the state, without the rows of the study and the question."""
-        return cls(
-            slug=state.study.slug,
-            name=state.study.name,
-            step=state.step,
-            rules=state.rules,
-            record=state.record,
-            of=state.of,
-            agreed=state.agreed,
-            asked=state.asked,
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class GuidelinesStep:
     """The guidelines to read, and what comes after them."""
 
-    training: TrainingSummary
+    training: TrainingState
     html: str
-
-
-@dataclass(frozen=True, slots=True)
-class Feedback:
-    """What most chose, what the person chose, and why; answers as the buttons name them.
-
-    ``agrees`` is None, and all about the answers but ``value`` empty, if a later try may ask the
-    question again.
-    """
-
-    tool: Tool
-    query: str
-    agrees: bool | None
-    right: str
-    given: str
-    value: str
-    explanation: str
-    answers: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +85,7 @@ class PracticeView(WorkView):
 class ResultView:
     """The score of a try, what was missed, what happens now, and the guidelines to read again."""
 
-    training: TrainingSummary
+    training: TrainingState
     missed: Sequence[Feedback]
     contact: str
     html: str
