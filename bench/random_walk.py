@@ -38,15 +38,17 @@ def walk_on(url: str, folder: Path, seeds: list[int], answers: int) -> None:
         site = Site(server, make_sessions(engine))
         for seed in seeds:
             begun = time.monotonic()
-            browser = RestoringBrowser(
-                playwright.chromium, folder / f"{engine.dialect.name} {seed}"
-            )
-            entries = walk(
-                site, browser.context, seed=seed, answers=answers, restart=browser.restart
-            )
-            browser.context.close()
+            profile = folder / f"{engine.dialect.name} {seed}"
+            with RestoringBrowser(playwright.chromium, profile) as browser:
+                found = walk(
+                    site, browser.context, seed=seed, answers=answers, restart=browser.restart
+                )
             took = time.monotonic() - begun
-            print(f"{engine.dialect.name}, seed {seed}: {entries} entries equal, {took:.0f} s")
+            figures = ", ".join(f"{count} {name}" for name, count in sorted(found.items()))
+            print(
+                f"{engine.dialect.name}, seed {seed}: all equal, {figures}, {took:.0f} s",
+                flush=True,
+            )
     engine.dispose()
 
 

@@ -239,10 +239,13 @@ def asked_of(page: Page) -> list[str]:
 
 
 def read_of(page: Page) -> list[str]:
-    """Return the names of the pages of `plain_pages` by the text that is visible in the frames."""
+    """Return the names of pages such as those of `plain_pages` by the text in the frames.
+
+    In a PDF every word is an element.
+    """
     texts = page.evaluate(
         """() => [...document.querySelectorAll('.frames iframe:not(.frame--next)')]
-          .map(frame => frame.contentDocument?.body?.innerText ?? '')"""
+          .map(frame => (frame.contentDocument?.body?.innerText ?? '').replace(/\\s+/g, ' '))"""
     )
     return [f"d{text.partition('Page number ')[2].partition(' ')[0]}" for text in texts]
 

@@ -52,3 +52,9 @@ GIVEN_CLOCK = """(() => {
 def pass_time(page: Page, ms: int, *, asleep: bool = False) -> None:
     """Move the clock of the page; of a computer that was ``asleep``, timers run once, and late."""
     page.evaluate("([ms, asleep]) => passTime(ms, asleep)", [ms, asleep])
+
+
+def looks_again(page: Page) -> None:
+    """Let the page of a member who waits for the team look again."""
+    page.wait_for_function("() => isTimed(5000)")
+    pass_time(page, 5000)

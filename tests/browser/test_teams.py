@@ -18,7 +18,7 @@ from tests.browser.assigned_work import (
     saved,
 )
 from tests.browser.looks import sound
-from tests.browser.page_clock import pass_time
+from tests.browser.page_clock import looks_again, pass_time
 
 pytestmark = pytest.mark.browser
 
@@ -81,11 +81,6 @@ def test_two_people_make_one_list(
     progress(bela, 4)
     bela.keyboard.press("ArrowLeft")
     expect(bela.get_by_text("Finished and saved")).to_be_visible()
-
-
-def looks_again(page: Page) -> None:
-    page.wait_for_function("() => isTimed(5000)")
-    pass_time(page, 5000)
 
 
 def test_who_waits_gets_the_pair_that_becomes_free(

@@ -71,6 +71,11 @@ def looked_up(admin: httpx.Client, sessions: Sessions) -> dict[str, tuple[int, i
     )
     missing = len(admin.get(f"{URL}/tables/gaps.csv").text.splitlines()) - 1
     found["gaps"] = told["finished"], told["assigned"] + missing
+    listed = [
+        admin.get(f"{URL}/work", params={"state": state}).text.count('aria-label="Select q')
+        for state in ("finished", "open")
+    ]
+    found["assignments"] = listed[0], sum(listed) + missing
     offered = re.search(r"Assign (\d+) missing", admin.get(f"{URL}/assign").text)
     found["assign"] = told["finished"], told["assigned"] + int(offered[1] if offered else 0)
     return found
