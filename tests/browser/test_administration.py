@@ -127,7 +127,10 @@ def judge_one(site: Site, email: str) -> None:
 
 
 PAGES = ("/studies", "/people", "/audit", "/imports")
-OF_STUDY = ("", "/queries", "/documents", "/guidelines", "/assign", "/work", "/progress", "/delete")
+OF_STUDY = (
+    *("", "/queries", "/documents", "/settings", "/guidelines", "/guidelines/edit", "/assign"),
+    *("/work", "/progress", "/delete"),
+)
 
 
 def test_every_page_fits_and_is_accessible(

@@ -12,10 +12,8 @@ from tests.browser.assigned_work import (
     LONG_TEXT,
     AssignedWork,
     Site,
-    answered,
     press,
     question_of,
-    saved,
     select_text,
 )
 from tests.browser.looks import barriers, flaws, sound, widths
@@ -218,20 +216,6 @@ def test_results_are_opened_read_and_marked_and_nothing_answers_behind_them(
         "all => all.map(a => [a.dataset.name, 'opened' in a.dataset])"
     )
     assert all(is_opened == (name in names) for name, is_opened in shown)
-
-
-def test_two_tabs_and_a_double_click_count_once(
-    new_lists: Callable[..., AssignedWork], context: BrowserContext
-) -> None:
-    assigned = new_lists(lists_pairs="active")
-    page, other = assigned.open_page(context), assigned.open_page(context)
-    other.get_by_role("button", name="Left better", exact=True).dblclick()
-    answered(other, 1)
-    saved(other)
-    page.keyboard.press("ArrowRight")
-    expect(page.get_by_text("This question was already answered")).to_be_visible()
-    assert question_of(page) == question_of(other)
-    assert assigned.log() == [("answer", "left")]
 
 
 def test_the_page_is_sound_at_every_width(site: Site, context: BrowserContext) -> None:

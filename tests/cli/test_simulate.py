@@ -48,29 +48,6 @@ def test_robust_ends_early_at_a_quality(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.thorough
-def test_the_same_seed_gives_the_same_figures(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--sorter", "robust", "--error", "0.2", "--budget", "10", "--seed", "5")
-    assert simulated(capsys, *arguments) == simulated(capsys, *arguments)
-
-
-def test_errors_that_persist_are_not_mended_by_asking_thrice(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    arguments = ("--sorter", "tournament", "--ask-again", "--best-of", "3", "--error", "0.3")
-    many = ("--runs", "400")
-    fresh = simulated(capsys, *arguments, *many)
-    same = simulated(capsys, *arguments, *many, "--persistent")
-    assert same["kappa_ndcg_mean"] < fresh["kappa_ndcg_mean"] - 0.03
-    assert same["judgments_mean"] < fresh["judgments_mean"], "two alike decide three"
-
-
-def test_bradley_terry_errors_spare_what_lies_far_apart(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--sorter", "heap", "--error", "0.15", "--runs", "400")
-    near = simulated(capsys, *arguments, "--error-model", "bt")
-    assert near["kappa_ndcg_mean"] > simulated(capsys, *arguments)["kappa_ndcg_mean"] + 0.02
-
-
-@pytest.mark.thorough
 def test_the_frontier_is_drawn_and_tabled(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -156,19 +133,6 @@ def test_votes_that_cannot_be_replayed_are_refused(
     assert "Missing argument 'file'" in refused(capsys, "--one-assessor")
     missing = str(tmp_path / "missing.tsv")
     assert "cannot be read" in refused(capsys, "--votes", missing)
-
-
-IMAGES = Path("../shared/data/prefs-image-search/image_pairs_annotation.gz")
-
-
-@pytest.mark.skipif(not IMAGES.exists(), reason="the votes of ../shared/data are not here")
-def test_the_votes_on_images_are_replayed(capsys: pytest.CaptureFixture[str]) -> None:
-    base = ("simulate", "--k", "5", "--runs", "30", "--processes", "1", "--json")
-    with pytest.raises(SystemExit):
-        main((*base, "--votes", str(IMAGES), "--one-assessor", "--sorter", "heap"))
-    found = json.loads(capsys.readouterr().out)
-    assert found["filled_share"] == 0, "every pair has three votes"
-    assert 0.3 < found["kappa_ndcg_mean"] < 0.8
 
 
 @pytest.mark.parametrize("model", ["even", "normal", "mixed"])

@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-import tracemalloc
 from datetime import timedelta
 from pathlib import Path
 
@@ -12,15 +11,13 @@ from sqlalchemy.orm import Session
 
 from tests.exporting import START, rows_of, steps
 from tests.factories import make_assignment, make_study, make_user, queries_of
-from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.sessions import SESSIONS
-from topkapi.app.services.results.exports import export_session, open_export
 
 SMALL, LARGE = (2, 5), (10, 10)  # queries, and assessors of each
 DOCUMENTS, K = 30, 10
-SLACK = 1_500_000  # bytes; ten times the log would take many times as much
 
 # A new process counts the memory of the one that started it, except in VmHWM.
 EXPORT_AND_REPORT = """
@@ -78,35 +75,6 @@ def make_both(sessions: Sessions) -> None:
         few, many = (make_large_study(session, *size) for size in (SMALL, LARGE))
     assert few > 750
     assert many > 9 * few
-
-
-def size_of(sessions: Sessions, slug: str, format: str) -> int:
-    """Return the size of an export."""
-    with export_session(sessions) as session:
-        return sum(map(len, open_export(session, slug, format).chunks))
-
-
-def peak(sessions: Sessions, slug: str, format: str) -> tuple[int, int]:
-    """Return the peak memory of Python during an export, and the size of the export."""
-    tracemalloc.start()
-    try:
-        size = size_of(sessions, slug, format)
-        return tracemalloc.get_traced_memory()[1], size
-    finally:
-        tracemalloc.stop()
-
-
-def test_python_holds_no_more_for_ten_times_the_judgments(sqlite_url: str) -> None:
-    engine = make_engine(sqlite_url)
-    sessions = make_sessions(engine)
-    make_both(sessions)
-    for format in ("topk.jsonl", "preferences.jsonl"):
-        size_of(sessions, "of-2", format)  # warm up caches that are kept
-        small, small_size = peak(sessions, "of-2", format)
-        big, big_size = peak(sessions, "of-10", format)
-        assert big_size > 9 * small_size
-        assert big < small + SLACK, format
-    engine.dispose()
 
 
 def test_the_process_needs_no_more_for_ten_times_the_judgments(

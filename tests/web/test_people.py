@@ -128,14 +128,6 @@ def test_role_disabling_and_enabling_by_the_page(
     assert set(acts) == {"user.change_role", "user.disable", "user.enable"}
 
 
-def test_the_last_administrator_stays(admin: User, client: httpx.Client) -> None:
-    for act, form in (("role", {"role": "assessor"}), ("disable", {})):
-        reply = client.post(f"/people/{admin.id}/{act}", data=form)
-        assert reply.status_code == 409
-        assert "is the last administrator" in reply.text
-    assert client.get("/people").status_code == 200
-
-
 def test_a_token_is_shown_once_and_revoked_for_its_owner_only(
     admin: User, client: httpx.Client, sessions: Sessions
 ) -> None:

@@ -8,7 +8,6 @@ from tests.factories import make_assignment, make_study, make_user, queries_of, 
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
-from topkapi.app.domain.enums import Role
 
 
 @pytest.fixture
@@ -59,17 +58,6 @@ def test_finished_work_is_said_to_be_finished(
     page = client.get("/").text
     assert "All your work is finished" in page
     assert ">Continue<" not in page
-
-
-def test_nobody_sees_the_work_of_another(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, ansa: User
-) -> None:
-    with sessions.write.begin() as session:
-        make_assignment(session)
-        admin = make_user(session, role=Role.ADMIN)
-    for user in (ansa, admin):
-        sign_in(app, client, user)
-        assert "how to keep cut tulips" not in client.get("/").text
 
 
 @pytest.mark.thorough

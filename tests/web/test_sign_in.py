@@ -13,7 +13,6 @@ from starlette.responses import Response
 from tests.cases import each_case
 from tests.clients import open_client
 from tests.factories import PASSWORD, make_user, sign_in
-from tests.locks import all_writing_locked, be_impatient
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
@@ -99,19 +98,6 @@ def test_too_many_tries_wait(client: httpx.Client, ansa: User) -> None:
     assert answer.status_code == 429
     assert 1 <= int(answer.headers["Retry-After"]) <= 60
     assert "Too many attempts" in answer.text
-
-
-def test_signing_in_waits_for_no_lock(
-    database_url: str, app_settings: Settings, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    be_impatient(database_url, monkeypatch)
-    app = create_app(app_settings)
-    with app.state.sessions.write.begin() as session:
-        user = make_user(session, password=PASSWORD)
-    with open_client(app) as client, all_writing_locked(database_url):
-        assert post_form(client, user.email, "wrong").status_code == 401
-        assert post_form(client, user.email, PASSWORD).status_code == 303
-        assert client.get("/").status_code == 200
 
 
 def test_a_browser_where_one_has_signed_in_is_known_again(

@@ -6,7 +6,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.image_search import convert
 from tests.cases import each_case
 from topkapi.analysis.dcglearn import DCGLearn, ListPreferences, learn_gains
 from topkapi.analysis.dcglearn.files import (
@@ -27,8 +26,6 @@ from topkapi.analysis.dcglearn.validation import (
 )
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
-
-IMAGE_SEARCH = Path(__file__).parents[4] / "shared/data/prefs-image-search"
 
 
 def simulated_answers(n: int, data: int, seed: int, noise: float = 1.0) -> ListPreferences:
@@ -205,18 +202,3 @@ def _one_pair(folder: Path) -> Path:
     path = folder / "one.jsonl"
     path.write_text('{"query": "q", "left": ["a"], "right": ["b"], "answer": "left"}\n')
     return path
-
-
-@pytest.mark.skipif(not IMAGE_SEARCH.exists(), reason="image-search preferences are not here")
-def test_the_preferences_of_real_people_are_learned_from(tmp_path: Path) -> None:
-    assert convert(IMAGE_SEARCH, tmp_path) == (102, 2919)
-    pairs = read_list_preferences(tmp_path / "lists.jsonl")
-    scores = read_scores(tmp_path / "relevance.tsv")
-    cuts = even_cuts(np.array(list(scores.values())), 3)
-    preferences = graded_preferences(pairs, cut_scores(scores, cuts), k=10, n_grades=3)
-    learned = learn_gains(preferences, bootstrap=0)
-    assert learned.counts == {"left_much": 0, "left": 28, "same": 46, "right": 28, "right_much": 0}
-    assert (learned.ungraded, learned.padded) == (0, 2)
-    assert learned.validation.learned.all > 0.54  # 56 answers: relevance says little about them
-    assert learned.validation.exponential.all == pytest.approx(0.536, abs=0.001)
-    assert learned.validation.linear.all == pytest.approx(0.571, abs=0.001)

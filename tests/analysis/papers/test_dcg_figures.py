@@ -13,7 +13,6 @@ from topkapi.analysis.errors import BadData
 from topkapi.analysis.papers.dcg.coherence import coherence
 from topkapi.analysis.papers.dcg.curves import Curves
 from topkapi.analysis.papers.dcg.figures import (
-    actively,
     by_difference,
     by_training_size,
     learn,
@@ -58,13 +57,6 @@ def test_a_quarter_of_the_preferences_turned_round_is_survived() -> None:
     assert curve.lines["Data 2"][1] > 0.88 - 0.015
 
 
-def test_wrong_grades_of_some_documents_are_survived() -> None:
-    curve = with_noise("grades", 2, 1, amounts=(5, 200))
-    for line in curve.lines.values():
-        assert line[1] > 0.95
-        assert line[1] < line[0]
-
-
 def test_weights_are_found_up_to_what_the_pairs_leave_open() -> None:
     curve = similarities(2, 1, sizes=(100, 800))
     for data in (1, 2):
@@ -85,22 +77,6 @@ def test_pairs_with_the_best_ranking_teach_nothing_however_many(
     assert (ends < np.array(most)).all()
     for line in curve.lines.values():
         assert line[1] < line[0] + 0.05  # random pairs rise by .18
-
-
-def test_pairs_with_the_best_ranking_of_other_documents_teach_slowly() -> None:
-    lines = with_the_best(2, 1, other_documents=True, sizes=(100, 800)).lines
-    for data in (1, 2):
-        assert lines[f"best ranking, Data {data}"][1] > 0.90
-        for place in (0, 1):
-            best = lines[f"best ranking, Data {data}"][place]
-            assert best < lines[f"random ranking, Data {data}"][place]
-
-
-@pytest.mark.parametrize("data", [1, 2])
-def test_a_hundred_pairs_chosen_actively_teach_more_than_random_ones(data: int) -> None:
-    lines = actively(data, 4, 1, sizes=(100,)).lines
-    assert lines["active"][0] == pytest.approx(0.96, abs=0.015)
-    assert lines["active"][0] > lines["random"][0] + 0.03
 
 
 @pytest.mark.parametrize("data", [1, 2])

@@ -1,12 +1,11 @@
 import gzip
-from collections import Counter, defaultdict
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from tests.analysis.agreement import brute
 from tests.cases import each_case
 from tests.kappa import cohen_kappa_score
 from topkapi.analysis.data.exports import PairAnswer, TopK, json_lines, pair_lines
@@ -23,41 +22,6 @@ def needs(path: Path) -> Path:
     if not path.exists():
         pytest.skip(f"{path.name} is not here: real preferences are not part of the checkout")
     return path
-
-
-def test_three_assessors_of_image_search_equal_a_plain_count() -> None:
-    path = needs(DATA / "prefs-image-search" / "image_pairs_annotation.gz")
-    tool = record_of(build_report(read_preferences([path]), FEW))["tools"][0]
-    tables = np.zeros((3, 3, 3, 3))
-    said: list[list[int]] = [[], [], []]
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        next(stream)
-        for line in stream:
-            _, pair, *tags = line.rstrip("\n").split("\t")
-            left, right = pair.split(",")
-            turn = 1 if left < right else -1
-            votes = [1 + turn * int(np.sign(float(tag))) for tag in tags]
-            for place, vote in enumerate(votes):
-                said[place].append(vote)
-            for i in range(3):
-                for j in range(i + 1, 3):
-                    tables[i, j, votes[i], votes[j]] += 1
-    assert len(said[0]) == 41538
-    assert sum(votes.count(1) for votes in said) == 44260
-    tables = tables + tables[:, :, ::-1, ::-1]
-    said = [votes + [2 - vote for vote in votes] for votes in said]
-    pooled = tables.sum(axis=(0, 1))
-    assert tool["agreement"]["matrix"]["counts"] == (pooled + pooled.T).tolist()
-    for row in tool["pairs"]:
-        i, j = int(row["first"][-1]) - 1, int(row["second"][-1]) - 1
-        assert row["counts"] == tables[i, j].tolist()
-        kappa = cohen_kappa_score(said[i], said[j])
-        assert row["cohen_kappa"]["value"] == pytest.approx(kappa, abs=1e-9)
-    rated = [Counter(votes) for votes in zip(*said, strict=True)][:41538]
-    found = tool["agreement"]
-    assert found["fleiss_kappa"]["value"] == pytest.approx(brute.fleiss(rated), abs=1e-9)
-    assert found["gwet_ac1"]["value"] == pytest.approx(brute.ac1(rated), abs=1e-9)
-    assert found["krippendorff_alpha"]["value"] == pytest.approx(brute.alpha(rated), abs=1e-9)
 
 
 def test_crowd_and_local_agree_on_911_of_1469() -> None:

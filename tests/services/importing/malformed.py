@@ -308,171 +308,73 @@ text_case("no_content", DOCUMENTS, '{"id": "d0", "title": "x"}\n', 1, "text", "n
 text_case("empty_page", DOCUMENTS, '{"id": "d0", "text": " "}\n', 1, "text", "empty")
 text_case("nul_in_page", DOCUMENTS, '{"id": "d0", "text": "a\\u0000"}\n', 1, "text", "U+0000")
 text_case("missing_page", DOCUMENTS, '{"id": "d0", "path": "pages/a.html"}\n', 1, "path", "no file")
-text_case(
-    "path_outside", DOCUMENTS, '{"id": "d0", "path": "../../etc/passwd"}\n', 1, "path", "no file"
-)
-text_case(
-    "path_not_pages", DOCUMENTS, '{"id": "d0", "path": "study.toml"}\n', 1, "path", "under pages/"
-)
-text_case(
-    "script_url",
-    DOCUMENTS,
-    '{"id": "d0", "text": "x", "url": " javascript:x"}\n',
-    1,
-    "url",
-    "shown",
-)
-text_case(
-    "nan_feature",
-    CANDIDATES,
-    '{"query": "q0", "document": "d0", "features": {"a": NaN}}\n',
-    1,
-    "features",
-    "nan",
-)
-text_case(
-    "text_feature",
-    CANDIDATES,
-    '{"query": "q0", "document": "d0", "features": ["a"]}\n',
-    1,
-    "features",
-    "not a number",
-)
-text_case(
-    "huge_grade",
-    CANDIDATES,
-    '{"query": "q0", "document": "d0", "grade": 99999999999}\n',
-    1,
-    "grade",
-    "not a grade",
-)
-text_case(
-    "unknown_format",
-    CANDIDATES,
-    "just a line of words\n".replace("just a ", ""),
-    1,
-    says="format is not recognized",
-)
-text_case(
-    "qrels_with_words",
-    "qrels.txt",
-    "q0 0 d0 1\nq1 0 d3 good\n",
-    2,
-    "grade",
-    "not a grade",
-    CANDIDATES,
-)
-text_case(
-    "run_short_of_a_column",
-    "run.txt",
-    "q0 Q0 d0 1 9.5 sys\nq1 Q0 d3 1 9.5\n",
-    2,
-    "columns",
-    "5 columns",
-    CANDIDATES,
-)
-text_case(
-    "letor_without_docid",
-    "letor.txt",
-    "1 qid:q0 1:1 #docid = d0\n1 qid:q1 1:1\n",
-    2,
-    "docid",
-    "names no document",
-    CANDIDATES,
-)
-text_case(
-    "letor_repeated_feature",
-    "letor.txt",
-    "1 qid:q0 2:1 1:1 2:1 #docid = d0\n",
-    1,
-    "features",
-    "Feature 2 appears twice",
-    CANDIDATES,
-)
+text_case("path_outside", DOCUMENTS, '{"id": "d0", "path": "../../x"}\n', 1, "path", "no file")
+text_case("no_page", DOCUMENTS, '{"id": "d0", "path": "study.toml"}\n', 1, "path", "under pages/")
+SCRIPT = '{"id": "d0", "text": "x", "url": " javascript:x"}\n'
+text_case("script_url", DOCUMENTS, SCRIPT, 1, "url", "shown")
+text_case("unknown_format", CANDIDATES, "line of words\n", 1, says="format is not recognized")
+
+
+def candidate_case(name: str, rest: str, field: str, says: str) -> None:
+    """Add a case in which the first candidate has a wrong field."""
+    line = f'{{"query": "q0", "document": "d0", {rest}}}\n'
+    text_case(name, CANDIDATES, line, 1, field, says)
+
+
+candidate_case("nan_feature", '"features": {"a": NaN}', "features", "nan")
+candidate_case("text_feature", '"features": ["a"]', "features", "not a number")
+candidate_case("huge_grade", '"grade": 99999999999', "grade", "not a grade")
+
+
+def other_case(target: str, text: str, line: int, field: str, says: str) -> None:
+    """Add a case in which the candidates come in another format."""
+    text_case(f"{target}: {says}", target, text, line, field, says, CANDIDATES)
+
+
+other_case("qrels.txt", "q0 0 d0 1\nq1 0 d3 good\n", 2, "grade", "not a grade")
+other_case("run.txt", "q0 Q0 d0 1 9.5 sys\nq1 Q0 d3 1 9.5\n", 2, "columns", "5 columns")
+WITHOUT_ID = "1 qid:q0 1:1 #docid = d0\n1 qid:q1 1:1\n"
+other_case("letor.txt", WITHOUT_ID, 2, "docid", "names no document")
+TWICE = "1 qid:q0 2:1 1:1 2:1 #docid = d0\n"
+other_case("letor.txt", TWICE, 1, "features", "Feature 2 appears twice")
 text_case("tsv_of_one_column", "queries.tsv", "q0\tx\nq1\n", 2, "text", "one column", QUERIES)
-text_case(
-    "topic_without_title",
-    "topics.txt",
-    "<top>\n<num> Number: 1\n<desc> d\n</top>\n",
-    1,
-    "title",
-    "value is missing",
-    QUERIES,
-)
-text_case("bad_toml", "study.toml", 'name = "x"\nk = ten\n', 2, says="not TOML")
-text_case("empty_name", "study.toml", 'name = " "\n', 1, "name", "empty")
-text_case(
-    "unknown_setting", "study.toml", 'name = "x"\nsortr = "heap"\n', 2, "sortr", "no such setting"
-)
-text_case("name_lines", "study.toml", 'name = "x\\n# y"\n', 1, "name", "U+000A")
-text_case("name_escape", "study.toml", 'name = "x\\u001b[2J"\n', 1, "name", "U+001B")
-text_case("k_zero", "study.toml", 'name = "x"\nk = 0\n', 2, "k", "from 1 to 1000")
-text_case("k_text", "study.toml", 'name = "x"\nk = "3"\n', 2, "k", "a text")
-text_case("unknown_tool", "study.toml", 'name = "x"\ntools = ["pears"]\n', 2, "tools", "not a tool")
-text_case(
-    "unknown_sorter", "study.toml", 'name = "x"\nsorter = "bogo"\n', 2, "sorter", "it can be heap"
-)
-text_case("bad_slug", "study.toml", 'name = "x"\nslug = "A b"\n', 2, "slug", "address")
-text_case("one_grade", "study.toml", 'name = "x"\ngrades = ["only"]\n', 2, "grades", "two grades")
-text_case(
-    "check_share", "study.toml", 'name = "x"\ncheck_share = 2\n', 2, "check_share", "from 0 to 1"
-)
-text_case(
-    "lists_without",
-    "study.toml",
-    'name = "x"\ntools = ["lists"]\n',
-    None,
-    "tools",
-    "there are none",
-)
-text_case(
-    "file_not_there",
-    "study.toml",
-    'name = "x"\n[files]\nqueries = "t.gz"\n',
-    None,
-    "files.queries",
-    "no file",
-)
+UNTITLED = "<top>\n<num> Number: 1\n<desc> d\n</top>\n"
+text_case("untitled_topic", "topics.txt", UNTITLED, 1, "title", "value is missing", QUERIES)
+SETTINGS = "study.toml"
+text_case("bad_toml", SETTINGS, 'name = "x"\nk = ten\n', 2, says="not TOML")
+text_case("empty_name", SETTINGS, 'name = " "\n', 1, "name", "empty")
+text_case("name_lines", SETTINGS, 'name = "x\\n# y"\n', 1, "name", "U+000A")
+text_case("name_escape", SETTINGS, 'name = "x\\u001b[2J"\n', 1, "name", "U+001B")
 
 
-def practice_case(name: str, line: str, field: str | None, says: str) -> None:
+def setting_case(line: str, field: str, says: str, *, at: int | None = 2) -> None:
+    """Add a case in which study.toml has a wrong line below the name."""
+    text_case(f"setting {line}", SETTINGS, f'name = "x"\n{line}\n', at, field, says)
+
+
+setting_case('sortr = "heap"', "sortr", "no such setting")
+setting_case("k = 0", "k", "from 1 to 1000")
+setting_case('k = "3"', "k", "a text")
+setting_case('tools = ["pears"]', "tools", "not a tool")
+setting_case('sorter = "bogo"', "sorter", "it can be heap")
+setting_case('slug = "A b"', "slug", "address")
+setting_case('grades = ["only"]', "grades", "two grades")
+setting_case("check_share = 2", "check_share", "from 0 to 1")
+setting_case('tools = ["lists"]', "tools", "there are none", at=None)
+setting_case('[files]\nqueries = "t.gz"', "files.queries", "no file", at=None)
+PRACTISED = "training = true\ntraining_needed = 2"
+setting_case(PRACTISED, "training_needed", "2 right answers of 0", at=None)
+
+
+def practice_case(rest: str, field: str | None, says: str) -> None:
     """Add a case in which practice.jsonl has one wrong line."""
-    text_case(f"practice_{name}", "practice.jsonl", line + "\n", 1, field, says)
+    line = f'{{"id": "p", "query": "tulips", {rest}}}\n'
+    text_case(f"practice {rest}", "practice.jsonl", line, 1, field, says)
 
 
-_TEXTS = '"query": "tulips", "explanation": "It helps."'
-practice_case(
-    "unknown_page",
-    f'{{"id": "p", {_TEXTS}, "left": "d0", "right": "d99", "answer": "left"}}',
-    "right",
-    "no document 'd99'",
-)
-practice_case(
-    "unknown_answer",
-    f'{{"id": "p", {_TEXTS}, "left": "d0", "right": "d1", "answer": "better"}}',
-    "answer",
-    "no answer 'better'",
-)
-practice_case(
-    "unused_tool",
-    f'{{"id": "p", {_TEXTS}, "document": "d0", "answer": "good"}}',
-    "tool",
-    "does not use",
-)
-practice_case(
-    "no_pages", f'{{"id": "p", {_TEXTS}, "left": "d0", "answer": "left"}}', "document", "no pages"
-)
-practice_case(
-    "no_explanation",
-    '{"id": "p", "query": "tulips", "left": "d0", "right": "d1", "answer": "left"}',
-    "explanation",
-    "is missing",
-)
-text_case(
-    "more_needed_than_practice",
-    "study.toml",
-    'name = "x"\ntraining = true\ntraining_needed = 2\n',
-    None,
-    "training_needed",
-    "2 right answers of 0",
-)
+_WHY = '"explanation": "It helps."'
+practice_case(f'{_WHY}, "left": "d0", "right": "d99", "answer": "left"', "right", "no document")
+practice_case(f'{_WHY}, "left": "d0", "right": "d1", "answer": "b"', "answer", "no answer 'b'")
+practice_case(f'{_WHY}, "document": "d0", "answer": "good"', "tool", "does not use")
+practice_case(f'{_WHY}, "left": "d0", "answer": "left"', "document", "no pages")
+practice_case('"left": "d0", "right": "d1", "answer": "left"', "explanation", "is missing")

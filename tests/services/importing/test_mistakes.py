@@ -35,10 +35,6 @@ def test_a_mistake_is_diagnosed_with_cause_place_and_remedy(
     assert len(str(first)) < 400
 
 
-def test_there_are_at_least_thirty_mistakes() -> None:
-    assert len({mistake.name for mistake in MISTAKES}) == len(MISTAKES) >= 30
-
-
 def test_every_wrong_file_has_one_cause_at_most(tmp_path: Path) -> None:
     for mistake in MISTAKES:
         refused = refusal_of(mistake, tmp_path / mistake.name)

@@ -42,11 +42,6 @@ def test_a_fault_is_named_by_file_line_and_field(case: Case, tmp_path: Path) -> 
     assert all(problem.problem and len(problem.problem) < 400 for problem in refused.value.problems)
 
 
-def test_there_are_enough_malformed_studies() -> None:
-    names = [case.name for case in CASES]
-    assert len(set(names)) == len(names) >= 25
-
-
 def dump(engine: Engine) -> dict[str, list[Any]]:
     """Return every row of every table."""
     metadata = MetaData()
