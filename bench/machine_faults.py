@@ -1,7 +1,11 @@
 """A machine judges the demo study through an endpoint that fails, and is killed five times.
 
 Prints one line per database: what was asked and answered, which requests were sent again, and
-whether a search of database, output and exports found the key.
+whether a search of database, output and exports found the key. With ``--caps 200`` it judges so
+many small studies with a cap on the cost instead, through an endpoint that bills every request but
+those it refuses: with faults, kills, repeated commands, two at once, up to 16 requests at a time,
+replies without usage and long hidden reasoning. It prints whether the bill stayed below the cap,
+and whether requests and cost were counted as the endpoint did.
 """
 
 import argparse
@@ -22,12 +26,20 @@ from sqlalchemy import select
 
 from bench.faults.__main__ import database
 from tests.chat_endpoint import ChatEndpoint, Fault, completion, serving_chat, sides_of, values_of
+from tests.forking import Forked
+from tests.live import FORKER
+from tests.ranked import make_ranked_study
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
-from topkapi.app.db.models import Assignment, MachineCall, User
+from topkapi.app.db.models import Assignment, Job, MachineCall, MachineSpending, User
 from topkapi.app.domain.errors import AppError
+from topkapi.app.domain.machines.spending import Prices
 from topkapi.app.services.demo.loading import load_demo
+from topkapi.app.services.jobs.store import expire_leases
+from topkapi.app.services.machines import judging
+from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.results.exports import EXPORTS, ExportOptions, open_export
+from topkapi.app.services.studies.lifecycle import required_study
 
 KILLS = 5
 CONCURRENCY = 4
@@ -203,13 +215,156 @@ def _search(sessions: Sessions, slug: str, key: str, outputs: list[str]) -> list
     return found
 
 
+PRICE_IN, PRICE_OUT = 2.0, 8.0  # per million tokens
+
+
+class _Capped:
+    """One study with a cap: a few commands, each repeated, killed, or two at once."""
+
+    def __init__(self, url: str, sessions: Sessions, folder: Path, seed: str) -> None:
+        self._url, self._sessions, self._log = url, sessions, folder / "log"
+        chance = self._chance = Random(seed)
+        self.most_tokens = chance.choice((50, 400, 2000))
+        self._rate, self._usage = chance.choice((0.0, 0.1, 0.3)), chance.choice((0.0, 0.5, 1.0))
+        self._kill_at: dict[int, Forked] = {}
+        self.kills = self.stopped = 0
+        self.slug = f"capped-{seed}"
+        self.endpoint = ChatEndpoint(
+            faults=self._fault,
+            tokens=lambda _n, size: (chance.randint(size // 4, size), self._made()),
+            reports=lambda _n: chance.random() < self._usage,
+        )
+        with sessions.write.begin() as session:
+            make_ranked_study(
+                session, slug=self.slug, queries=chance.randint(1, 6), documents=5, k=3
+            )
+        self._terms: dict[str, Any] = {
+            **{"model": "fake", "name": f"fake-{seed}", "endpoint": "http://127.0.0.1"},
+            **{"tools": chance.sample(("pairs", "grades", "lists"), chance.randint(1, 2))},
+            **{"most_tokens": self.most_tokens, "timeout": 1.0},
+            **{"price_in": PRICE_IN, "price_out": PRICE_OUT},
+        }
+        with sessions.write() as session:
+            study = required_study(session, self.slug)
+            found = judging.estimate(session, study, Terms.read(self._terms))
+            session.rollback()
+        self.cap = round((found.cost or 0) * chance.choice((1, 4, 16, 64)) + 1e-4, 5)
+
+    def _made(self) -> int:
+        """Draw the tokens of a reply: few, or much reasoning."""
+        return self._chance.choice((5, self._chance.randint(1, self.most_tokens), self.most_tokens))
+
+    def _fault(self, number: int) -> Fault | None:
+        process = self._kill_at.pop(number, None)
+        if process is not None:
+            process.kill()
+            self.kills += 1
+        failing = number > 1 and self._chance.random() < self._rate
+        return self._chance.choice(BILLED_FAULTS) if failing else None
+
+    def run(self) -> dict[str, Any]:
+        """Run the commands; return what was billed, counted and allowed."""
+        with serving_chat(self.endpoint):
+            for _ in range(self._chance.randint(1, 4)):
+                self._at_once(self._chance.choice((1, 1, 2)))
+            self._settle()
+        with self._sessions.read() as session:
+            row = session.scalar(
+                select(MachineSpending).join(User).where(User.name == self._terms["name"])
+            )
+            counted = judging.spent_by(row)
+        bill = self.endpoint.cost(PRICE_IN, PRICE_OUT)
+        return {
+            **{"cap": self.cap, "bill": bill, "kills": self.kills, "stopped": self.stopped},
+            "counted": Prices(PRICE_IN, PRICE_OUT).cost(counted),
+            **{"requests": self.endpoint.requests, "requests_counted": counted.requests},
+            "unreported": counted.unreported,
+        }
+
+    def _at_once(self, count: int) -> None:
+        """Run commands at the same time, some of which are killed; then their leases expire."""
+        started = []
+        for number, concurrency in enumerate(self._chance.sample((1, 2, 4, 8, 16), count)):
+            log = self._log.with_suffix(f".{number}")
+            started.append((self._started(concurrency, log), log))
+            if self._chance.random() < 0.4:
+                at = self.endpoint.requests + self._chance.randint(1, 25)
+                self._kill_at[at] = started[-1][0]
+        for process, log in started:
+            process.wait()
+            self.stopped += "the cap is" in log.read_text()
+            log.unlink()
+        self._kill_at.clear()
+        with self._sessions.write.begin() as session:
+            for worker in session.scalars(select(Job.worker).where(Job.lease_until.is_not(None))):
+                expire_leases(session, worker or "")
+
+    def _started(self, concurrency: int, log: Path) -> Forked:
+        terms = {**self._terms, "endpoint": self.endpoint.address, "concurrency": concurrency}
+        words = ["judge", self.slug, "--most-cost", str(self.cap)]
+        for name, value in terms.items():
+            for each in value if name == "tools" else [value]:
+                words += [f"--{name.replace('tools', 'tool').replace('_', '-')}", str(each)]
+        environment = {**os.environ, "TOPKAPI_DATABASE_URL": self._url}
+        return FORKER.start(words, {**environment, "TOPKAPI_MODEL_KEY": self.endpoint.key}, log)
+
+    def _settle(self) -> None:
+        """Wait until requests of killed processes that are still in a socket have been billed."""
+        before = -1
+        while before != self.endpoint.requests:
+            before = self.endpoint.requests
+            time.sleep(0.3)
+
+
+BILLED_FAULTS = (
+    *(Fault(status, "", {"Retry-After": "0"}) for status in (429, 500, 503)),
+    Fault(drip="HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n"),
+    *(fault for fault in FAULTS if fault.status == 200 and not fault.delay),
+    Fault(body=completion(None, finish_reason="length")),
+)
+
+
+def run_capped(name: str, runs: int, seed: int) -> dict[str, Any]:
+    """Judge ``runs`` studies with a cap; return the worst cases of all."""
+    found = []
+    with tempfile.TemporaryDirectory() as folder, database(name, Path(folder)) as (url, _):
+        sessions = make_sessions(make_engine(url))
+        for number in range(runs):
+            capped = _Capped(url, sessions, Path(folder), f"{seed}-{number}")
+            found.append({**capped.run(), "most_tokens": capped.most_tokens})
+            print(json.dumps(found[-1]), file=sys.stderr, flush=True)
+    more = [each["requests_counted"] - each["requests"] for each in found]
+    return {
+        "database": name,
+        "runs": runs,
+        "with_requests": sum(each["requests"] > 0 for each in found),
+        "stopped_by_their_cap": sum(each["stopped"] > 0 for each in found),
+        "kills": sum(each["kills"] for each in found),
+        "requests": sum(each["requests"] for each in found),
+        "unreported": sum(each["unreported"] for each in found),
+        "bill_above_cap": sum(each["bill"] > each["cap"] for each in found),
+        "largest_bill_by_cap": max(each["bill"] / each["cap"] for each in found),
+        "bill_above_counted": sum(each["bill"] > each["counted"] + 1e-9 for each in found),
+        "requests_equal": sum(not each for each in more),
+        "requests_not_equal_without_kill": sum(
+            bool(m) and not each["kills"] for m, each in zip(more, found, strict=True)
+        ),
+        "requests_counted_more_and_less_at_most": (max(more), -min(more)),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--caps", type=int, metavar="RUNS", help="studies with a cap on the cost")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--database", choices=("sqlite", "postgresql"), action="append")
     chosen = parser.parse_args()
     for name in chosen.database or ("sqlite", "postgresql"):
-        print(json.dumps(run(name, chosen.seed)), flush=True)
+        if chosen.caps:
+            found = run_capped(name, chosen.caps, chosen.seed)
+        else:
+            found = run(name, chosen.seed)
+        print(json.dumps(found), flush=True)
 
 
 if __name__ == "__main__":
