@@ -112,7 +112,7 @@ def test_two_queues_share_the_longest_wait() -> None:
         async with lane.hold(2.0) as waited:
             assert waited == 2.0
             with pytest.raises(Busy):
-                async with lane.hold(QUEUE_SECONDS):
+                async with lane.hold(slots.QUEUE_SECONDS):
                     pass
 
     in_thread(asyncio.run, run())
