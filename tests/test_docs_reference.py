@@ -8,10 +8,6 @@ import topkapi
 from docs import generate
 from tests.documentation import REFERENCE, ROOT
 from tests.web.test_authorisation import ADMINS, ALLOWED, PEOPLE, RESEARCH
-from topkapi.app.cli import COMMANDS
-from topkapi.app.cli.groups import GROUPS
-from topkapi.app.config import Settings
-from topkapi.app.domain.study import SETTINGS
 
 ROLES: dict[object, str] = {PEOPLE: "all", RESEARCH: "researcher", ADMINS: "admin"}
 ROW = re.compile(r"^\| `(\w+) (/[^`]+)` \|.*\| (\w+) \|$", re.MULTILINE)
@@ -27,16 +23,6 @@ def test_the_reference_is_that_of_the_program() -> None:
     assert {path.name for path in REFERENCE.iterdir()} == set(made)
     outdated = [name for name, text in made.items() if page(name) != text]
     assert outdated == [], "run python -m docs.generate"
-
-
-def test_every_command_has_a_section_and_every_setting_a_row() -> None:
-    names = [name for name in COMMANDS if name not in GROUPS]
-    names += [f"{group} {name}" for group, each in GROUPS.items() for name in each]
-    assert [name for name in names if f"# topkapi {name}\n" not in page("commands.md")] == []
-    server = re.findall(r"^\| `TOPKAPI_(\w+)` \|.*\| .+ \|$", page("server-settings.md"), re.M)
-    assert server == [name.upper() for name in Settings.model_fields]
-    study = re.findall(r"^\| `(\w+)` \|", page("study-settings.md"), re.M)
-    assert study == ["name", "slug", *SETTINGS]
 
 
 def test_every_address_of_the_api_has_the_role_that_it_needs() -> None:

@@ -15,7 +15,7 @@ from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.errors import BadData, DidNotConverge
 from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks, gather, mean_over_folds
 from topkapi.analysis.experiments.folds import FoldSet, fold_set_of, load_fold_set, with_truth
-from topkapi.analysis.experiments.grids import GRIDS, TABLE_ORDER, TITLES
+from topkapi.analysis.experiments.grids import GRIDS
 from topkapi.analysis.experiments.significance import holm, randomisation_test
 from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
 from topkapi.analysis.experiments.tables import (
@@ -38,14 +38,12 @@ from topkapi.analysis.papers.comparison import (
     seconds_table,
 )
 from topkapi.analysis.papers.findings import beats, interior_beta, plateau
-from topkapi.analysis.papers.sweep_plots import beta_figure, k_figure, save
-from topkapi.analysis.papers.sweep_tables import beta_table, k_table
+from topkapi.analysis.papers.sweep_plots import beta_figure, save
+from topkapi.analysis.papers.sweep_tables import beta_table
 from topkapi.analysis.papers.sweeps import (
     BETA_MEASURES,
     BETAS,
     beta_tasks,
-    k_tasks,
-    synthetic_fold_set,
 )
 
 
@@ -191,18 +189,6 @@ def test_beta_sweeps_cover_zero_to_one_and_reduce_to_figures(tmp_path: Path) -> 
     assert b"<svg" in first
 
 
-@pytest.mark.thorough
-def test_k_sweeps_end_with_the_full_order(tmp_path: Path) -> None:
-    fold_set = synthetic_fold_set(15, 30, seed=2)
-    tasks = list(k_tasks(fold_set, ["ranknet", "listmle"], [1, 5, 10, 99]))
-    rows = run_tasks([task for task in tasks if task.identity["fold"] == "Fold1"], Store())
-    table = k_table(rows, "ndcg@10", "k")
-    assert [line[0] for line in table.rows] == ["k = 1", "k = 5", "k = 10", "full order"]
-    assert len(plateau(rows, "ndcg@10")) == 2
-    save(k_figure(rows, "k"), tmp_path / "k.png")
-    assert (tmp_path / "k.png").stat().st_size > 10_000
-
-
 def test_findings_say_what_was_found() -> None:
     rng = np.random.default_rng(0)
     good, bad = rng.random(50) * 0.1 + 0.8, rng.random(50) * 0.1 + 0.5
@@ -222,10 +208,6 @@ def test_findings_say_what_was_found() -> None:
     assert up.confirmed
     assert not down.confirmed
     assert "Not shown" in down.line
-
-
-def test_every_model_of_the_tables_has_a_title() -> None:
-    assert set(TABLE_ORDER) <= set(TITLES)
 
 
 def test_truths_of_a_fold_and_trials_from_a_file(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """Training in the browser: guidelines, practice by keyboard only, feedback and the result."""
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -147,17 +146,6 @@ def test_a_missed_answer_does_not_look_right_and_is_read_out(
             frame.locator("body").click()
         page.keyboard.press("Enter")
     assert looks["ArrowRight"] != looks["ArrowLeft"]
-    expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
-
-
-def test_practice_works_without_scripts(
-    site: Site, new_context: Callable[..., BrowserContext]
-) -> None:
-    page = opened(trained_assignment(site, PAIR), new_context(java_script_enabled=False))
-    page.get_by_role("button", name="I have read them").click()
-    page.get_by_role("button", name="Right is better").click()
-    expect(page.locator("#verdict")).to_contain_text("you chose “Right is better”")
-    page.get_by_role("link", name="Next").click()
     expect(page.get_by_role("heading", name="You can begin")).to_be_visible()
 
 

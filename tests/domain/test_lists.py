@@ -219,16 +219,6 @@ def test_an_answer_about_other_lists_is_refused() -> None:
         live.append(last)
 
 
-def test_a_fork_goes_its_own_way() -> None:
-    live = ListSession(make_plan(PairChoice.ACTIVE))
-    offer(live)
-    twin = live.fork()
-    twin.append(answer_to(twin))
-    offer(twin)
-    assert (live.answered, len(live.asked)) == (0, 1)
-    assert (twin.answered, len(twin.asked)) == (1, 2)
-
-
 def test_only_the_depth_is_shown() -> None:
     plan = plan_lists(lists_of(3), ListRules(depth=2), "", query="q")
     assert {len(each.documents) for each in plan.lists} == {2}

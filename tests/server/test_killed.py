@@ -1,7 +1,6 @@
 """A server that is killed again and again loses nothing and duplicates nothing."""
 
 from collections.abc import Callable
-from pathlib import Path
 from random import Random
 from threading import Timer
 from typing import Any
@@ -112,18 +111,3 @@ def _revived(
     server = restart()
     client.base_url = httpx.URL(server.url)
     return server
-
-
-def test_the_script_takes_back_and_repeats(tmp_path: Path) -> None:
-    """Check that the script does not only answer, or the twin would prove little."""
-    del tmp_path
-    script = Script()
-    state = {
-        "state": "asking",
-        "position": 0,
-        "can_undo": True,
-        "can_redo": True,
-        "question": {"left": {"id": "q-d1"}, "right": {"id": "q-d2"}},
-    }
-    paths = {script.next(state)[0] for _ in range(JUDGMENTS)}
-    assert paths == {"judgments", "undo", "redo"}

@@ -1,7 +1,6 @@
 """Tests of the labeling service: writes, refusals, and that nothing is lost or duplicated."""
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -18,13 +17,13 @@ from hypothesis.stateful import (
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
-from tests.factories import make_assignment, make_user
+from tests.factories import make_assignment
 from tests.waiting import until
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, NotFound, StaleForm, Withdrawn
+from topkapi.app.domain.errors import AnswerNotAllowed, LogRefusal, StaleForm, Withdrawn
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from topkapi.app.domain.pairs.plan import Plan
@@ -257,40 +256,6 @@ def until_a_lock_is_waited_for(session: Session) -> None:
     if session.connection().dialect.name == "postgresql":
         count = text("SELECT count(*) FROM pg_locks WHERE NOT granted")
         until(lambda: session.scalar(count), "a lock that is waited for")
-
-
-def test_time_is_kept_and_never_exceeds_the_wall_clock(sessions: Sessions) -> None:
-    assigned = AssignedWork(sessions)
-    assignment_state = assigned.look()
-    with sessions.read.begin() as session:
-        start = session.get_one(Assignment, assigned.assignment_id).created_at
-    at = start + timedelta(seconds=30)
-    first = Submission(
-        0, answer=answer_to(assignment_state, Answer.LEFT), active_ms=12_000, note="close call"
-    )
-    assignment_state = assigned.submit(first, at=at)
-    second = Submission(1, answer=answer_to(assignment_state, Answer.LEFT), active_ms=99_000)
-    assignment_state = assigned.submit(second, at=at + timedelta(seconds=10))
-    assert assignment_state.active_ms == 22_000
-    with sessions.read.begin() as session:
-        rows = assigned.rows(session)
-        assert [(row.active_ms, row.wall_ms) for row in rows] == [
-            (12_000, 30_000),
-            (10_000, 10_000),
-        ]
-        assert rows[0].note == "close call"
-        assert rows[1].created_at == at + timedelta(seconds=10)
-
-
-def test_an_assignment_of_someone_else_is_not_there(sessions: Sessions) -> None:
-    assigned = AssignedWork(sessions)
-    with sessions.write.begin() as session:
-        stranger = make_user(session).id
-    assigned.user_id = stranger
-    with pytest.raises(NotFound):
-        assigned.look()
-    with pytest.raises(NotFound):
-        assigned.submit(Submission(0, EntryKind.UNDO))
 
 
 def test_a_withdrawn_assignment_takes_nothing_more(sessions: Sessions) -> None:

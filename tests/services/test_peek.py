@@ -12,7 +12,6 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import StaleForm
-from topkapi.app.domain.grades.session import GradePlan, GradeSession, Grading
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment
 from topkapi.app.domain.pairs.plan import Plan
@@ -83,15 +82,6 @@ def test_a_fork_goes_the_same_way_and_leaves_its_origin_alone(
     for choice in after:
         play(session, choice)
     assert look_of(session) == look_of(twin)
-
-
-def test_a_grading_session_forks() -> None:
-    session = GradeSession(GradePlan(order=(1, 2, 3)))
-    session.append(Entry(EntryKind.ANSWER, Grading(1, "good")))
-    twin = session.fork()
-    twin.append(Entry(EntryKind.ANSWER, Grading(2, "bad")))
-    assert session.answered == 1
-    assert twin.answered == 2
 
 
 class Looker:

@@ -2,7 +2,6 @@
 
 import json
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -14,7 +13,6 @@ from tests.services.test_labeling import AssignedWork, Labeling, answer_to, run_
 from tests.waiting import until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Query, User
-from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.plan import Plan
@@ -119,26 +117,6 @@ def test_the_list_it_ended_with_is_stored_and_not_drawn_again(
     assert tuple(listed) == assignment_state.state.result.ranking
     another_machine(monkeypatch)
     assert assigned.look(LiveSessions()) == assignment_state
-
-
-def test_an_answer_to_a_pair_that_was_not_offered_is_refused(assigned: AssignedWork) -> None:
-    assignment_state = assigned.answer(Answer.LEFT)
-    answer = answer_to(assignment_state, Answer.LEFT)
-    with pytest.raises(OutOfTurn):
-        assigned.submit(Submission(1, answer=replace(answer, left=answer.right, right=answer.left)))
-    assert assigned.look() == assignment_state
-
-
-def test_workers_taking_turns_agree_with_one_that_did_it_all(assigned: AssignedWork) -> None:
-    workers = [LiveSessions(), LiveSessions(), LiveSessions()]
-    answers = [Answer.LEFT, Answer.RIGHT, Answer.TIE, Answer.LEFT_BAD, Answer.RIGHT, Answer.LEFT]
-    for number, answer in enumerate(answers):
-        worker = workers[number % 3]
-        assignment_state = assigned.look(worker)
-        assigned.submit(Submission(number, answer=answer_to(assignment_state, answer)), worker)
-    alone = PairSession(assigned.plan, assigned.log())
-    for worker in workers:
-        assert assigned.look(worker).state == alone.state
 
 
 def test_other_sorters_store_nothing(sessions: Sessions) -> None:

@@ -3,7 +3,6 @@
 What has such a test beside its own module is not repeated here.
 """
 
-from collections import Counter
 from itertools import pairwise, permutations, product
 from math import comb
 
@@ -19,7 +18,6 @@ from tests.kappa import cohen_kappa_score
 from topkapi.analysis.aggregation import consensus_of
 from topkapi.analysis.agreement import (
     Judgments,
-    Preferences,
     Scores,
     from_scores,
     left_bias,
@@ -176,35 +174,27 @@ def test_every_pooled_figure_and_interval_equals_plain_resampling(
     used = np.bincount(tables.query, minlength=queries)
     drawn = resamples(used, draws=60, seed=2)
     found = record_of(pooled(tables, rating_sums(preferences), None, drawn))
-    counted, rated = brute.tables(preferences), {q: _rated(preferences, q) for q in range(queries)}
+    counted = brute.tables(preferences)
     whole = np.ones(queries, dtype=int)
     scale = (drawn.n_used - 1) / drawn.n_used if drawn.n_used > 1 else 1.0
     times = (drawn.weights * scale).round().astype(int)
-    for name, value in _plain(counted, rated, whole).items():
+    for name, value in _plain(counted, whole).items():
         assert _number(found[name]["value"]) == pytest.approx(value, abs=1e-9, nan_ok=True)
     if drawn.n_used < 2:
         assert "low" not in found["overall"] or found["overall"]["low"] is None
         return
-    resampled = [_plain(counted, rated, np.where(used > 0, row, 0)) for row in times]
+    resampled = [_plain(counted, np.where(used > 0, row, 0)) for row in times]
     tail = stats.norm.cdf(stats.t.ppf(0.025, drawn.freedom))
     for name in ("overall", "cohen_kappa"):
         ends = np.nanquantile([each[name] for each in resampled], [tail, 1 - tail])
         assert [found[name]["low"], found[name]["high"]] == pytest.approx(ends, abs=1e-9)
 
 
-def _rated(preferences: Preferences, query: int) -> list[Counter[int]]:
-    return brute.ratings(preferences, {query})
-
-
 def _number(value: float | None) -> float:
     return float("nan") if value is None else value
 
 
-def _plain(
-    counted: dict[tuple[int, int, int], FloatArray],
-    rated: dict[int, list[Counter[int]]],
-    times: IntArray,
-) -> dict[str, float]:
+def _plain(counted: dict[tuple[int, int, int], FloatArray], times: IntArray) -> dict[str, float]:
     table = np.zeros((3, 3))
     for (query, _, _), counts in counted.items():
         table += times[query] * counts
@@ -212,18 +202,9 @@ def _plain(
     one, two = one + [2 - vote for vote in one], two + [2 - vote for vote in two]
     if len({(first, second) for _, first, second in counted}) > 1:
         one, two = one + two, two + one
-    units = [unit for query, many in rated.items() for unit in many * int(times[query])]
-    nan = float("nan")
-    if not one:
-        names = ("overall", "cohen_kappa", "fleiss_kappa", "krippendorff_alpha", "gwet_ac1")
-        return dict.fromkeys(names, nan)
-    return {
-        "overall": _mean([a == b for a, b in zip(one, two, strict=True)]),
-        "cohen_kappa": float(cohen_kappa_score(one, two)),
-        "fleiss_kappa": brute.fleiss(units),
-        "krippendorff_alpha": brute.alpha(units),
-        "gwet_ac1": brute.ac1(units),
-    }
+    kappa = float(cohen_kappa_score(one, two)) if one else float("nan")
+    same = [a == b for a, b in zip(one, two, strict=True)]
+    return {"overall": _mean(same), "cohen_kappa": kappa}
 
 
 @given(seed=seeds, documents=st.integers(2, 5), people=st.integers(1, 4))
