@@ -46,6 +46,7 @@ def test_equals_the_textbook_sum(a: int, b: int, c: int, d: int) -> None:
     assert found.statistic == pytest.approx(statistic, abs=1e-9)
     assert found.yates == pytest.approx(corrected, abs=1e-9)
     assert found.p == pytest.approx(stats.chi2.sf(statistic, 1), abs=1e-9)
+    assert found.p_yates == pytest.approx(stats.chi2.sf(corrected, 1), abs=1e-9)
     assert found.phi == pytest.approx(np.sqrt(statistic / table.sum()), abs=1e-9)
 
 
