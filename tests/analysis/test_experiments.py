@@ -40,11 +40,7 @@ from topkapi.analysis.papers.comparison import (
 from topkapi.analysis.papers.findings import beats, interior_beta, plateau
 from topkapi.analysis.papers.sweep_plots import beta_figure, save
 from topkapi.analysis.papers.sweep_tables import beta_table
-from topkapi.analysis.papers.sweeps import (
-    BETA_MEASURES,
-    BETAS,
-    beta_tasks,
-)
+from topkapi.analysis.papers.sweeps import BETA_MEASURES, BETAS, beta_tasks
 
 
 def graded(seed: int = 0, n_queries: int = 30) -> RankingData:

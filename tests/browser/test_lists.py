@@ -231,3 +231,31 @@ def test_the_page_is_sound_at_every_width(site: Site, context: BrowserContext) -
     page.keyboard.press("t")
     expect(page.get_by_text("Finished and saved")).to_be_visible()
     sound(page, "lists-finished")
+
+
+HOSTILE = (
+    "\"><script>document.title='ran'</script><svg onload=\"document.title='ran'\"></svg></template>"
+    "</ol><style>.answers{display:none}</style><a href=\"javascript:document.title='ran'\">x</a>"
+)
+
+
+def test_hostile_titles_and_snippets_are_inert(site: Site, context: BrowserContext) -> None:
+    assigned = list_assigned(site, systems=3)
+    with site.sessions.write.begin() as session:
+        mine = select(Document).where(Document.study_id == assigned.study.id)
+        for page in session.scalars(mine):
+            page.title, page.url = f"{page.id} {HOSTILE}", f"javascript:{HOSTILE}"
+            content = session.get_one(Content, page.content_hash)
+            content.text, content.media_type = f"tulips {HOSTILE} {page.id}", "text/html"
+            content.data = f"<body onload=\"parent.document.title='ran'\">{HOSTILE}".encode()
+    tab = assigned.open_page(context)
+    title = tab.title()
+    expect(tab.locator("#left-list h3").first).to_contain_text("<script>document.title")
+    expect(tab.locator("#left-list p").first).to_contain_text("<svg onload=")
+    expect(tab.locator(".results").locator("svg, script, style")).to_have_count(0)
+    links = tab.locator(".results a").evaluate_all("all => all.map(x => x.pathname)")
+    assert len(links) == 10
+    assert all(link.startswith("/pages/") for link in links)
+    tab.locator("#right-list a").first.click()
+    expect(tab.frame_locator("#reader iframe").locator("body")).to_be_visible()
+    assert tab.title() == title

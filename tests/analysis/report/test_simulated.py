@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from topkapi.analysis.agreement import (
-    agreement,
-    from_scores,
-    pair_tables,
-    resamples,
-)
+from topkapi.analysis.agreement import agreement, from_scores, pair_tables, resamples
 from topkapi.analysis.report.simulated import noise_of, simulated_study
 from topkapi.analysis.typing import FloatArray, IntArray
 
