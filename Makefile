@@ -69,7 +69,7 @@ check: lint
 test test-all test-rest explore: export OPENBLAS_NUM_THREADS := 1
 test test-all test-rest explore: export PYTHONDONTWRITEBYTECODE :=
 test-all test-rest: export TOPKAPI_TEST_DEMAND_BROWSER := 1
-PYTEST := $(BIN)/pytest -n $(WORKERS) --dist worksteal
+PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
 COMPILE := $(BIN)/python -c "from topkapi.app.domain.pairs.robust.sorter import compile_all; compile_all()"
 define CHECKED_TESTS
 	@$(BIN)/mypy $(2) >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \

@@ -110,7 +110,7 @@ def test_codes_are_turned_on_with_a_code_and_off(
 ) -> None:
     monkeypatch.setattr(totp, "now", lambda: NOON)
     maren, ansa = make_user(session, role=Role.ADMIN), make_user(session)
-    with pytest.raises(Invalid, match="not the one that the app shows"):
+    with pytest.raises(Invalid, match="wrong or has expired"):
         CODES.turn_on(session, maren, SALT, "000000 no")
     with pytest.raises(Conflict, match="for administrators"):
         CODES.turn_on(session, ansa, SALT, code_of(ansa.id, NOON))

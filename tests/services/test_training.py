@@ -136,9 +136,8 @@ def test_only_the_tools_of_ones_own_work_are_practised(session: Session) -> None
     query = queries_of(session, study)[1]
     make_assignment(session, user=comparing, query=query).tool = Tool.LISTS
     session.flush()
-    open_item = trainings.training_state(session, study, comparing.id).item
-    assert open_item is not None
-    assert open_item.tool is Tool.LISTS
+    item_id = trainings.training_state(session, study, comparing.id).item_id
+    assert session.get_one(PracticeItem, item_id).tool is Tool.LISTS
 
 
 def test_open_trainings_are_those_before_the_first_work(session: Session) -> None:

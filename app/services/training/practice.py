@@ -65,12 +65,11 @@ def _asking(item: PracticeItem) -> Asking | AskingGrade | AskingLists:
 
 
 def _query(training: TrainingState, item: PracticeItem) -> QueryHead:
-    study = training.study
     return QueryHead(
         id=0,
-        study_id=study.id,
-        study_slug=study.slug,
-        study_name=study.name,
+        study_id=training.study_id,
+        study_slug=training.slug,
+        study_name=training.name,
         name=item.external_id,
         text=item.query,
         description=item.description,

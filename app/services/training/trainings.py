@@ -36,26 +36,19 @@ class TrainingState:
     ``number`` counts the open question from 1 among ``of``.
     """
 
-    study: Study
+    study_id: int
+    slug: str
+    name: str
+    guidelines: str
     user_id: int
     settings: StudySettings
     rules: TrainingRules
     record: TrainingRecord
     number: int
     of: int
-    item: PracticeItem | None
+    item_id: int | None
     agreed: int | None = None
     asked: int | None = None
-
-    @property
-    def slug(self) -> str:
-        """The study's name in addresses."""
-        return self.study.slug
-
-    @property
-    def name(self) -> str:
-        """The study's name."""
-        return self.study.name
 
     @property
     def step(self) -> Step:
@@ -107,14 +100,17 @@ def training_state(session: Session, study: Study, user_id: int) -> TrainingStat
     answered = queries.answers_of(session, user_id, study.id, record.attempt)
     left = [item for item in items if item.id not in answered]
     return TrainingState(
-        study=study,
+        study_id=study.id,
+        slug=study.slug,
+        name=study.name,
+        guidelines=study.guidelines,
         user_id=user_id,
         settings=settings,
         rules=rules_of(settings),
         record=record,
         number=len(items) - len(left) + 1,
         of=len(items),
-        item=left[0] if left else None,
+        item_id=left[0].id if left else None,
         agreed=None if row is None else row.agreed,
         asked=None if row is None else row.asked,
     )
@@ -141,8 +137,8 @@ def missed_by(session: Session, training: TrainingState) -> list[Feedback]:
     """Return the questions that the person missed in the last complete try, with the answers."""
     record = training.record
     attempt = record.attempt if record.passed else record.failed
-    given = queries.answers_of(session, training.user_id, training.study.id, attempt)
-    items = queries.items_for(session, training.study.id, training.user_id)
+    given = queries.answers_of(session, training.user_id, training.study_id, attempt)
+    items = queries.items_for(session, training.study_id, training.user_id)
     answered = [(item, given[item.id]) for item in items if item.id in given]
     return [feedback(training, item, answer) for item, answer in answered if not answer.agrees]
 

@@ -195,9 +195,9 @@ def _out(request: Request, session: Session, training: TrainingState) -> Trainin
     failed = training.step is Step.FAILED
     counted = training.rules.needed is not None
     return TrainingOut(
-        study=training.study.slug,
+        study=training.slug,
         step=training.step.value,
-        guidelines=training.study.guidelines,
+        guidelines=training.guidelines,
         needed=training.rules.needed,
         tries_left=training.record.tries_left(training.rules) if counted else None,
         agreed=training.agreed,
@@ -211,9 +211,9 @@ def _out(request: Request, session: Session, training: TrainingState) -> Trainin
 def _practice_out(
     request: Request, session: Session, training: TrainingState
 ) -> PracticeOut | None:
-    item = training.item
-    if training.step is not Step.PRACTICE or item is None:
+    if training.step is not Step.PRACTICE or training.item_id is None:
         return None
+    item = session.get_one(PracticeItem, training.item_id)
     state = assignment_out(
         session,
         request.app.state.texts,

@@ -70,7 +70,7 @@ def get_training(
         view = GuidelinesStep(training, to_html(study.guidelines))
         return render(request, "training/guidelines.html", view)
     is_new_try = training.record.failed > 0 and training.number == 1 and not again
-    if training.step is not Step.PRACTICE or training.item is None or is_new_try:
+    if training.step is not Step.PRACTICE or training.item_id is None or is_new_try:
         contact = trainings.contact_of(session, training)
         failed = training.step is Step.FAILED
         result = ResultView(
@@ -81,7 +81,8 @@ def get_training(
             completion_of(session, user.id) if failed else None,
         )
         return render(request, "training/result.html", result)
-    return _practice_page(request, session, user, training, training.item, None)
+    item = session.get_one(PracticeItem, training.item_id)
+    return _practice_page(request, session, user, training, item, None)
 
 
 @router.post("/training/{slug}/guidelines")
@@ -118,7 +119,7 @@ def _given(
 ) -> tuple[PracticeItem, PracticeAnswer] | None:
     """Return a practice question of the study with the person's latest answer to it."""
     item = session.get(PracticeItem, item_id) if item_id else None
-    if item is None or item.study_id != training.study.id:
+    if item is None or item.study_id != training.study_id:
         return None
     stored = queries.last_answer_to(session, user.id, item.id)
     return None if stored is None else (item, stored)
@@ -132,7 +133,7 @@ def _practice_page(
     item: PracticeItem,
     given: PracticeAnswer | None,
 ) -> Response:
-    items = [each.id for each in queries.items_for(session, training.study.id, user.id)]
+    items = [each.id for each in queries.items_for(session, training.study_id, user.id)]
     number = items.index(item.id) + 1 if item.id in items else len(items)
     done = number - (given is None)
     state = practice_state(session, training, item, number, done=done)
@@ -142,15 +143,13 @@ def _practice_page(
     view = PracticeView(
         question=question_view(state, request.app.state.page_links, reading, texts),
         query=state.query,
-        context=JudgingContext(
-            training.study.guidelines, training.settings, number, len(items), 0, keys
-        ),
+        context=JudgingContext(training.guidelines, training.settings, number, len(items), 0, keys),
         terms=TermsView(0, state.terms, keys["highlight"]),
         reading=reading,
         user_id=user.id,
         offered=Plan.from_json(state.plan).answers if item.tool is Tool.PAIRS else (),
         grades=training.settings.grades if item.tool is Tool.GRADES else (),
-        guidelines=to_html(training.study.guidelines),
+        guidelines=to_html(training.guidelines),
         layout=_LAYOUT,
         item_id=item.id,
         attempt=training.record.attempt if given is None else given.attempt,
