@@ -287,6 +287,7 @@ def test_real_queries_are_learned(fold: Any, model: type[TopMargin]) -> None:
     assert found > 0.475
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("model", [TopMargin, TopSlack])
 def test_five_folds_reach_what_the_method_page_says(model: type[TopMargin]) -> None:
     if not MQ2008.exists():

@@ -153,6 +153,7 @@ REAL = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("command", REAL)
 def test_a_real_collection_becomes_a_study_with_one_command(topkapi: Topkapi, command: str) -> None:
     name, *options = command.split()

@@ -125,6 +125,7 @@ def test_intervals_hold_the_mean_and_are_short(
     assert found["length"] <= longest
 
 
+@pytest.mark.thorough
 @pytest.mark.skipif(not DATA.exists(), reason="the shared files of people and machines are absent")
 def test_intervals_hold_the_mean_of_real_judges() -> None:
     assert judge_coverage(10, 10, paired=False)["held"] >= 0.92
