@@ -35,15 +35,19 @@ class Running(NamedTuple):
     port: int
     clock: GivenLoop
 
-    def connection(self) -> BoundedProtocol:
-        """Return the only connection, once those of earlier tests have ended."""
-        found = self.server.server_state.connections
-        until(lambda: len(found) == 1, "a single connection")
-        return cast(BoundedProtocol, next(iter(found)))
+    def connection(self, client: socket.socket) -> BoundedProtocol:
+        """Return the server's end of a client's connection, once it is there."""
+        name, state = client.getsockname(), self.server.server_state
 
-    def has_received(self, size: int) -> None:
+        def mine() -> list[BoundedProtocol]:
+            every = cast(set[BoundedProtocol], state.connections)
+            return [each for each in every.copy() if each.client == name]
+
+        return until(mine, "a connection")[0]
+
+    def has_received(self, client: socket.socket, size: int) -> None:
         """Wait until the server has so many bytes of the head or body of a request."""
-        found = self.connection()
+        found = self.connection(client)
         until(lambda: found._head_bytes == size, f"{size} bytes")
 
 
@@ -106,9 +110,9 @@ def read_to_end(client: socket.socket) -> bytes:
 )
 def test_a_head_that_is_never_complete_is_given_up(server: Running, sent: bytes) -> None:
     with connect(server, sent) as client:
-        server.has_received(len(sent))
+        server.has_received(client, len(sent))
         server.clock.pass_by(HEAD - 1)
-        assert not server.connection().transport.is_closing()
+        assert not server.connection(client).transport.is_closing()
         server.clock.pass_by(1)
         assert read_to_end(client) == b""
 
@@ -116,7 +120,7 @@ def test_a_head_that_is_never_complete_is_given_up(server: Running, sent: bytes)
 def test_a_head_that_comes_byte_by_byte_has_no_more_time(server: Running) -> None:
     with connect(server, b"GET / HTTP/1.1\r\nX: ") as client:
         for size in range(19, 24):
-            server.has_received(size)
+            server.has_received(client, size)
             server.clock.pass_by(HEAD / 5)
             client.sendall(b"a")
         assert read_to_end(client) == b""
@@ -127,7 +131,7 @@ def test_line_ends_do_not_keep_a_connection_open(server: Running) -> None:
         assert client.recv(65536).startswith(b"HTTP/1.1 200")
         for size in (2, 4):
             client.sendall(b"\r\n")
-            server.has_received(size)
+            server.has_received(client, size)
             server.clock.pass_by(HEAD / 2)
         assert read_to_end(client) == b""
 
@@ -154,7 +158,7 @@ def test_the_rest_of_a_body_after_the_response_is_not_waited_for(server: Running
         assert client.recv(65536).startswith(b"HTTP/1.1 200")
         for sent in (1, 2):
             client.sendall(b"a")
-            server.has_received(len(head) + sent)
+            server.has_received(client, len(head) + sent)
             server.clock.pass_by(REST / 2)
         assert read_to_end(client) == b""
 
@@ -168,8 +172,8 @@ def test_a_rest_that_comes_soon_does_no_harm(server: Running) -> None:
 
 
 def test_a_reader_who_takes_nothing_is_cut_off(server: Running) -> None:
-    with connect(server, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n"):
-        cut_off = server.connection()
+    with connect(server, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n") as client:
+        cut_off = server.connection(client)
         until(lambda: cut_off.flow.write_paused, "a full buffer")
         while (
             not cut_off.transport.is_closing()
