@@ -1,9 +1,16 @@
-"""The methods section of a paper: sentences and tables of a report, as Markdown and LaTeX."""
+"""The methods section of a paper: the sentences and tables that follow from a report."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from topkapi.analysis.aggregation import BRADLEY_TERRY, KEMENY
+from topkapi.analysis.report.methods_format import (
+    Methods,
+    MethodsTable,
+    Row,
+    as_latex,
+    as_markdown,
+)
 from topkapi.analysis.report.schema import (
     Agreement,
     Comparison,
@@ -16,29 +23,9 @@ from topkapi.analysis.report.schema import (
 from topkapi.analysis.resampling import LEAST_QUERIES, LEAST_RESAMPLED
 from topkapi.extras import library_version
 
-Row = tuple[str, ...]
-_LATEX = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-_LATEX |= {char: f"\\{char}" for char in "&%$#_{}"} | {"<": "$<$", ">": "$>$"}
 _MOST_PEOPLE = 100  # rows of a table of assessors
 _NONE = "–"
 CITATION = "The Topkapi maintainers, Topkapi: top-k preference labeling, 2026"
-_MARKDOWN = {char: f"\\{char}" for char in "\\`*_[]<>|#"}
-
-
-@dataclass(frozen=True, slots=True)
-class MethodsTable:
-    """A table of a methods section; the first row is its header."""
-
-    title: str
-    rows: tuple[Row, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Methods:
-    """A methods section: paragraphs of plain sentences, then tables."""
-
-    paragraphs: tuple[str, ...]
-    tables: tuple[MethodsTable, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -375,35 +362,6 @@ def _people(report: Report, pseudonyms: Mapping[str, str]) -> Iterator[MethodsTa
                 figures = (_cell(each.overall), _cell(each.error_rate))
                 rows.append((shown[each.assessor], str(each.shared_queries), *figures))
             yield MethodsTable(f"Assessors, {tool.title}", tuple(rows))
-
-
-def as_markdown(found: Methods) -> str:
-    """Format a methods section as Markdown."""
-    parts = [_escaped(each, _MARKDOWN) for each in found.paragraphs]
-    for table in found.tables:
-        head, *body = ([_escaped(cell, _MARKDOWN) for cell in row] for row in table.rows)
-        lines = [head, ["---"] * len(head), *body]
-        shown = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        parts.append(f"**{_escaped(table.title, _MARKDOWN)}**\n\n{shown}")
-    return "\n\n".join(parts) + "\n"
-
-
-def as_latex(found: Methods) -> str:
-    """Format a methods section as LaTeX; the tables need the package booktabs."""
-    parts = [_escaped(each, _LATEX) for each in found.paragraphs]
-    for table in found.tables:
-        head, *body = (
-            " & ".join(_escaped(cell, _LATEX) for cell in row) + r" \\" for row in table.rows
-        )
-        columns = "l" + "r" * (len(table.rows[0]) - 1)
-        lines = [r"\begin{table}", r"\centering", rf"\caption{{{_escaped(table.title, _LATEX)}}}"]
-        lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule", head, r"\midrule", *body]
-        parts.append("\n".join([*lines, r"\bottomrule", r"\end{tabular}", r"\end{table}"]))
-    return "\n\n".join(parts) + "\n"
-
-
-def _escaped(text: str, replaced: dict[str, str]) -> str:
-    return "".join(replaced.get(char, char) for char in text)
 
 
 def _count(number: int, one: str, many: str = "") -> str:

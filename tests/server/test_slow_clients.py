@@ -175,9 +175,8 @@ def test_a_reader_who_takes_nothing_is_cut_off(server: Running) -> None:
     with connect(server, b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n") as client:
         cut_off = server.connection(client)
         until(lambda: cut_off.flow.write_paused, "a full buffer")
-        while (
-            not cut_off.transport.is_closing()
-        ):  # what the system still takes begins the time anew
+        # Whenever the system's buffers accept more, the time starts again.
+        while not cut_off.transport.is_closing():
             server.clock.pass_by(cut_off.STALL_SECONDS)
 
 

@@ -20,7 +20,8 @@ from tests.exporting import START, Person, by_worth, judge, make_grades
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import compare_lists
 from topkapi.analysis.report import Options, Report, build_report
-from topkapi.analysis.report.methods import CITATION, as_latex, as_markdown, methods_of
+from topkapi.analysis.report.methods import CITATION, methods_of
+from topkapi.analysis.report.methods_format import as_latex, as_markdown
 from topkapi.analysis.report.sources import read_preferences
 from topkapi.app.db.queries.results.exports import document_names
 from topkapi.app.domain.enums import Tool

@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 
 import topkapi
 from topkapi.analysis.report import Options, Report, build_report
-from topkapi.analysis.report.methods import (
-    CITATION,
-    Methods,
-    MethodsTable,
-    StudyFacts,
-    as_latex,
-    as_markdown,
-    methods_of,
-    methods_texts,
-)
+from topkapi.analysis.report.methods import CITATION, StudyFacts, methods_of, methods_texts
+from topkapi.analysis.report.methods_format import Methods, MethodsTable, as_latex, as_markdown
 from topkapi.analysis.report.schema import Comparison, Effort
 from topkapi.analysis.report.simulated import simulated_study
 
