@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bench.machine_data import DATA
-from bench.machines import STRENGTHS, coverage, judge_coverage, rank_coverage
+from bench.machine_ranks import STRENGTHS, rank_coverage
+from bench.machines import coverage, judge_coverage
 from tests.cases import each_case
 from topkapi.analysis.bounded import mean_interval
 from topkapi.analysis.errors import BadData
