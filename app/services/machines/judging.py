@@ -147,6 +147,7 @@ class _Judge:
             calls.endpoint.form, run.terms.orders, run.terms.contradiction, run.terms.most_chars
         )
         self._tally = Tally()
+        self._failure: Exception | None = None  # the first
 
     def judge_all(self) -> Tally:
         """Judge every assignment, then again those with a question without an answer."""
@@ -162,7 +163,7 @@ class _Judge:
 
     def _judge_each(self, assignments: Sequence[int]) -> None:
         with ThreadPoolExecutor(self._run.terms.concurrency, "machine") as pool:
-            futures = {pool.submit(self._judge, number) for number in assignments}
+            futures = {pool.submit(self._try_to_judge, number) for number in assignments}
             try:
                 while futures:
                     done, futures = wait(futures, _LOOK, FIRST_COMPLETED)
@@ -176,6 +177,8 @@ class _Judge:
 
     def _collect(self, done: set[Future[None]]) -> None:
         for future in done:
+            if future.exception() is not None and self._failure is not None:
+                raise self._failure  # what later threads say follows from it
             future.result()
 
     def _report(self) -> None:
@@ -183,6 +186,14 @@ class _Judge:
         share = self._tally.finished / total if total else 1.0
         told = f"{self._tally.answered} answers, {self._tally.finished} of {total} queries finished"
         self._run.progress(share, told)
+
+    def _try_to_judge(self, assignment_id: int) -> None:
+        try:
+            self._judge(assignment_id)
+        except Exception as error:
+            self._failure = self._failure or error
+            self._calls.ended.set()  # before another thread asks for more
+            raise
 
     def _judge(self, assignment_id: int) -> None:
         """Answer until the assignment is finished, or a question gets no answer."""
