@@ -115,7 +115,7 @@ $(VENV)/audit/bin/pip-audit: | $(BIN)/python
 audit: $(VENV)/audit/bin/pip-audit
 	@$(BIN)/python .ci/audit $(VENV)/audit/bin/pip-audit npm
 
-# make results  the tables of docs/results.md, from the data sets in DATA (a killed run goes on)
+# make results  docs/results.md and docs/notes/results.md, from the data sets in DATA (a killed run goes on)
 DATA ?= ../shared/data
 results: $(VENV)/.dev
 	$(BIN)/python -m bench.results --data $(DATA) --out results --jobs $(WORKERS)

@@ -1,4 +1,4 @@
-"""Real collections: one fold of each against published figures, and a cell of docs/results.md."""
+"""Real collections: one fold of each against published figures, and the pages of results."""
 
 import re
 from pathlib import Path
@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.results import HEAD, sections
+from bench.results import NOTES_HEAD, PAGE, page_of, sections
 from tests.cases import each_case
 from topkapi.analysis.data import Fold, read_folds, to_topk
 from topkapi.analysis.experiments.compare import ModelEntry, compare_cell
@@ -16,7 +16,7 @@ from topkapi.analysis.models import RankNet
 
 ROOT = Path(__file__).parents[3]
 SHARED = ROOT.parent / "shared" / "data"
-RESULTS = ROOT / "docs" / "results.md"
+RESULTS = ROOT / "docs" / "notes" / "results.md"
 pytestmark = pytest.mark.skipif(not SHARED.exists(), reason="shared research data are not here")
 
 
@@ -44,7 +44,7 @@ def published(name: str) -> float:
 def test_one_fold_is_near_the_published_one(
     model: str, file: str, slack: float, first_fold: Fold
 ) -> None:
-    """Allow one fold more variation than the mean of five in docs/results.md (.005)."""
+    """Allow one fold more variation than the mean of five in docs/notes/results.md (.005)."""
     row = compare_cell(first_fold, ModelEntry(model), "graded", 10, 0)
     found = float(np.mean(row["values"]["letor4-ndcg@10"]))
     assert found >= published(file) - slack
@@ -69,7 +69,7 @@ def test_topk_truth_of_mq2008_has_the_short_lists_that_models_must_bear(first_fo
 
 
 def table_cell(heading: str, caption: str, row: str, column: str) -> float:
-    """Read a value of docs/results.md by section, table, row and column."""
+    """Read a value of docs/notes/results.md by section, table, row and column."""
     section = RESULTS.read_text(encoding="utf-8").split(f"## {heading}\n")[1].split("\n## ")[0]
     lines = section.split(f"**{caption}**")[1].strip().split("\n")
     columns = [cell.strip() for cell in lines[0].strip("|").split("|")]
@@ -80,10 +80,11 @@ def table_cell(heading: str, caption: str, row: str, column: str) -> float:
     raise AssertionError(f"no row {row} in {caption}")
 
 
-def test_the_results_page_is_what_make_results_writes() -> None:
+def test_the_results_pages_are_what_make_results_writes() -> None:
     """Check the commands of the page, in order, after the preface."""
     text = RESULTS.read_text(encoding="utf-8")
-    assert text.startswith(HEAD)
+    assert text.startswith(NOTES_HEAD)
+    assert (ROOT / PAGE).read_text(encoding="utf-8") == page_of(text)
     shown = re.findall(r"^## (.+)\n\n`topkapi rank (.+)`$", text, flags=re.MULTILINE)
     wanted = sections("../shared/data", quick=False)
     assert shown == [(heading, " ".join(words)) for heading, words in wanted]
