@@ -174,10 +174,10 @@ BREAKS = (
         "tests/analysis/agreement/test_coefficients.py",
     ),
     Break(
-        "analysis/aggregation/kemeny.py",
+        "analysis/voting.py",
         "votes += weight * (row[:, None] > row[None, :])",
         "votes += row[:, None] > row[None, :]",
-        "tests/analysis/aggregation src/topkapi/analysis/aggregation/kemeny.py",
+        "tests/analysis/aggregation src/topkapi/analysis/voting.py",
     ),
     Break(
         "analysis/models/listmle.py",

@@ -13,8 +13,8 @@ import numpy as np
 from scipy.optimize import minimize
 
 from topkapi.analysis.dcglearn import DCGLearn
+from topkapi.analysis.dcglearn.replication.simulated import random_pairs, true_gains
 from topkapi.analysis.dcglearn.solver import GainProblem, penalty_matrix
-from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 from topkapi.analysis.typing import FloatArray
 
 

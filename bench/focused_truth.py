@@ -22,13 +22,12 @@ from scipy import stats
 from topkapi.analysis.aggregation import bradley_terry, pair_counts
 from topkapi.analysis.agreement import from_judgments
 from topkapi.analysis.data import RankingData, make_folds, to_topk
-from topkapi.analysis.data.folds import normalise_by_query
+from topkapi.analysis.data.folds import fold_set_of, load_fold_set, normalise_by_query
 from topkapi.analysis.data.text_features import text_features
 from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
-from topkapi.analysis.experiments.folds import fold_set_of, load_fold_set
-from topkapi.analysis.experiments.store import Store, run_tasks
 from topkapi.analysis.papers.comparison import PARENTS
 from topkapi.analysis.report.sources import read_preferences
+from topkapi.analysis.tasks import Store, run_tasks
 from topkapi.analysis.typing import FloatArray
 
 DATA = Path(__file__).parents[2] / "shared" / "data"

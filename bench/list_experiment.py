@@ -5,8 +5,8 @@ python -m bench.list_experiment
 
 from pathlib import Path
 
-from topkapi.analysis.papers.dcg.curves import Curves
-from topkapi.analysis.papers.dcg.list_experiment import (
+from topkapi.analysis.dcglearn.replication.curves import Curves
+from topkapi.analysis.dcglearn.replication.list_experiment import (
     ListExperiment,
     accuracy_by_judgments,
     judgments_needed,

@@ -14,7 +14,6 @@ import sys
 import time
 from pathlib import Path
 
-from topkapi.analysis.experiments.store import Row, Store
 from topkapi.analysis.papers.findings import (
     PaperFinding,
     beats,
@@ -22,6 +21,7 @@ from topkapi.analysis.papers.findings import (
     interior_beta,
     plateau,
 )
+from topkapi.analysis.tasks import Row, Store
 
 PAGE = Path("docs/results.md")
 NOTES = Path("docs/notes/results.md")

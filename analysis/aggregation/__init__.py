@@ -1,7 +1,6 @@
 """Consensus of several rankings of one query."""
 
 from topkapi.analysis.aggregation.adjudication import open_pairs
-from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.aggregation.bradley_terry import (
     PairCounts,
     Worths,
@@ -21,7 +20,8 @@ from topkapi.analysis.aggregation.consensus import (
     consensus_qrels,
     known_weights,
 )
-from topkapi.analysis.aggregation.kemeny import (
+from topkapi.analysis.voting import (
+    borda_order,
     kemeny_cost,
     kemeny_order,
     local_kemenization,

@@ -6,13 +6,12 @@ from typing import Literal
 
 import numpy as np
 
-from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry, pair_counts
-from topkapi.analysis.aggregation.kemeny import kemeny_order, local_kemenization
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, QueryVotes
 from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.data.exports import ConsensusList
 from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.voting import borda_order, kemeny_order, local_kemenization
 
 Method = Literal["bradley-terry", "supervised-kemeny"]
 BRADLEY_TERRY: Method = "bradley-terry"

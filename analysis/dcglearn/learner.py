@@ -10,6 +10,7 @@ from topkapi.analysis.dcglearn.gains import FORMAT, Gains, rank_one, utilities
 from topkapi.analysis.dcglearn.preferences import ListPreferences
 from topkapi.analysis.dcglearn.solver import GainProblem, Penalty, penalty_matrix, solve
 from topkapi.analysis.errors import BadData, NotFittedError
+from topkapi.analysis.json_text import json_text
 from topkapi.analysis.typing import FloatArray, IntArray
 
 
@@ -120,7 +121,7 @@ class DCGLearn:
 
     def save(self, path: str | Path) -> None:
         """Write settings, weights, gains and discounts as JSON, every digit kept."""
-        Path(path).write_text(json.dumps(self.as_json(), indent=1) + "\n", encoding="utf-8")
+        Path(path).write_text(json_text(self.as_json()), encoding="utf-8")
 
     def as_json(self) -> dict[str, Any]:
         """Return settings and everything learned as JSON values."""

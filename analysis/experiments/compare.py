@@ -5,15 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.data.folds import Fold, FoldSet, Truth, with_truth
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import AnalysisError
-from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import accepts, effort
-from topkapi.analysis.experiments.store import Row, Task
 from topkapi.analysis.experiments.tuning import Tuned, tune
 from topkapi.analysis.metrics import Gains, evaluate
 from topkapi.analysis.models import model_class
+from topkapi.analysis.tasks import Row, Task
 
 CUTS = range(1, 11)
 GRADED = [

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.json_text import json_text
 from topkapi.analysis.typing import FloatArray
 
 FORMAT = 1
@@ -88,7 +89,7 @@ class Gains:
     def save(self, path: str | Path) -> None:
         """Write gains and discounts as JSON, every digit kept."""
         document = {"format": FORMAT, **self.as_json()}
-        Path(path).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        Path(path).write_text(json_text(document), encoding="utf-8")
 
     def as_json(self) -> dict[str, list[float]]:
         """Return gains and discounts as plain lists."""

@@ -1,7 +1,6 @@
 """The contract of a ranker: fit, predict, save as JSON, load."""
 
 import inspect
-import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
@@ -13,6 +12,7 @@ import numpy as np
 from topkapi.analysis.data.padding import scores_of
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData, NotFittedError
+from topkapi.analysis.json_text import json_text
 from topkapi.analysis.typing import FloatArray
 
 FORMAT = 1
@@ -75,7 +75,7 @@ class Ranker(ABC):
 
     def save(self, path: str | Path) -> None:
         """Write settings and learned values as JSON, every digit kept."""
-        Path(path).write_text(model_text(self.as_json()), encoding="utf-8")
+        Path(path).write_text(json_text(self.as_json()), encoding="utf-8")
 
     def as_json(self) -> dict[str, Any]:
         """Return settings and learned values as plain values."""
@@ -116,11 +116,6 @@ class LinearRanker(Ranker):
         """Score every document by its weighted sum of features, (n_rows,)."""
         self.require_fitted(data)
         return scores_of(data.features, self.coef_)
-
-
-def model_text(document: dict[str, Any]) -> str:
-    """Return the text of a saved model."""
-    return json.dumps(document, indent=1) + "\n"
 
 
 def _plain(value: Any) -> Any:

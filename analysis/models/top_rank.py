@@ -4,7 +4,6 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from topkapi.analysis.aggregation import supervised_kemeny
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import LOSSES, evaluate
@@ -15,6 +14,7 @@ from topkapi.analysis.models.ranksvm import RankSVM
 from topkapi.analysis.models.regression import Regression
 from topkapi.analysis.models.top_slack import TopSlack
 from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.voting import supervised_kemeny
 
 
 class TopRank(Ranker):

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from topkapi.analysis.data.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.compare import CUTS, ModelEntry, cuts_of, gather, mean_over_folds
-from topkapi.analysis.experiments.folds import FoldSet, Truth, with_truth
 from topkapi.analysis.experiments.grids import title
-from topkapi.analysis.experiments.significance import holm, randomisation_test
-from topkapi.analysis.experiments.store import Row
 from topkapi.analysis.experiments.tables import Table
 from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.significance import holm, randomisation_test
+from topkapi.analysis.tasks import Row
 
 PARENTS = {
     "focused-svm": ("svm-map", "ranksvm"),

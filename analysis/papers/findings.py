@@ -5,14 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topkapi.analysis.data.folds import Truth
 from topkapi.analysis.experiments.compare import ModelEntry, gather, mean_over_folds
-from topkapi.analysis.experiments.folds import Truth
 from topkapi.analysis.experiments.grids import title
-from topkapi.analysis.experiments.significance import holm, randomisation_test
-from topkapi.analysis.experiments.store import Row
 from topkapi.analysis.lazy import stats
 from topkapi.analysis.papers.comparison import ALPHA, PARENTS
 from topkapi.analysis.papers.sweeps import BETA_MEASURES, FOCUSED
+from topkapi.analysis.significance import holm, randomisation_test
+from topkapi.analysis.tasks import Row
 from topkapi.analysis.typing import FloatArray
 
 NEAR = 0.01

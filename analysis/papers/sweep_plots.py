@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from topkapi.analysis.experiments.grids import title
-from topkapi.analysis.experiments.store import Row
 from topkapi.analysis.lazy import matplotlib_figure
 from topkapi.analysis.papers.sweeps import (
     BETA_MEASURES,
@@ -17,6 +16,7 @@ from topkapi.analysis.papers.sweeps import (
     beta_curves,
     k_curve,
 )
+from topkapi.analysis.tasks import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 
 from topkapi.analysis.experiments.grids import title
-from topkapi.analysis.experiments.store import Row
 from topkapi.analysis.experiments.tables import Table
 from topkapi.analysis.papers.sweeps import BETA_MEASURES, BETAS, FOCUSED, beta_curves, k_curve
+from topkapi.analysis.tasks import Row
 
 
 def beta_table(rows: Sequence[Row], truth: str, name: str) -> Table:

@@ -5,16 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from topkapi.analysis.data.folds import Fold, make_folds
+from topkapi.analysis.data.folds import Fold, FoldSet, Truth, fold_set_of, make_folds, with_truth
 from topkapi.analysis.data.synthetic import noisy_orders
 from topkapi.analysis.data.topk import to_topk
 from topkapi.analysis.experiments.compare import tuned_by
-from topkapi.analysis.experiments.folds import FoldSet, Truth, fold_set_of, with_truth
 from topkapi.analysis.experiments.grids import accepts, effort
-from topkapi.analysis.experiments.store import Row, Task
 from topkapi.analysis.experiments.tuning import tune
 from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.models import model_class
+from topkapi.analysis.tasks import Row, Task
 
 BETAS = [round(0.05 * step, 2) for step in range(21)]
 FOCUSED = ["focused-svm", "focused-boost", "focused-net"]

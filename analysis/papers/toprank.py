@@ -8,15 +8,14 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.data.folds import Fold, FoldSet
 from topkapi.analysis.experiments.compare import mean_over_folds
-from topkapi.analysis.experiments.folds import FoldSet
 from topkapi.analysis.experiments.grids import accepts, effort, title
-from topkapi.analysis.experiments.significance import holm, randomisation_test
-from topkapi.analysis.experiments.store import Row, Task
 from topkapi.analysis.experiments.tables import Table
 from topkapi.analysis.experiments.tuning import tune
 from topkapi.analysis.metrics import evaluate
+from topkapi.analysis.significance import holm, randomisation_test
+from topkapi.analysis.tasks import Row, Task
 
 FAMILIES = {"precision": ("p", "P"), "ndcg": ("ndcg", "N")}
 CUTS = (1, 3, 10)

@@ -12,7 +12,6 @@ from topkapi.analysis.agreement import (
     rating_sums,
     resamples,
 )
-from topkapi.analysis.experiments.significance import holm
 from topkapi.analysis.lazy import csgraph, sparse, stats
 from topkapi.analysis.report.schema import Leaderboard, LeaderRow, ListAgreement
 from topkapi.analysis.report.sections.figures import (
@@ -24,6 +23,7 @@ from topkapi.analysis.report.sections.figures import (
 )
 from topkapi.analysis.report.sections.pooled import ALPHA
 from topkapi.analysis.resampling import IN_TAIL, LEAST_RESAMPLED, Resamples
+from topkapi.analysis.significance import holm
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 DRAWS = 400

@@ -9,7 +9,6 @@ import numpy as np
 
 from topkapi.analysis.data.runs import Run, data_of_judgments, run_scores
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.experiments.significance import holm, randomisation_tests
 from topkapi.analysis.machines import powered_systems
 from topkapi.analysis.machines.powered import NOT_DRAWN, QueryValues
 from topkapi.analysis.metrics import LOSSES, evaluate, usual_names
@@ -24,6 +23,7 @@ from topkapi.analysis.report.schema import (
 )
 from topkapi.analysis.report.sections.figures import figure, number, why_none
 from topkapi.analysis.resampling import IN_TAIL, Resamples, resamples
+from topkapi.analysis.significance import holm, randomisation_tests
 from topkapi.analysis.typing import FloatArray
 
 LEVEL = 0.05

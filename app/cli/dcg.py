@@ -36,10 +36,10 @@ if TYPE_CHECKING or RUNNING:
         read_scores,
     )
     from topkapi.analysis.dcglearn.intervals import shares_of_best
-    from topkapi.analysis.papers.dcg.coherence import coherence as measure_coherence
-    from topkapi.analysis.papers.dcg.curves import Curves
-    from topkapi.analysis.papers.dcg.figures import FIGURES
-    from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES, QueryPool
+    from topkapi.analysis.dcglearn.replication.coherence import coherence as measure_coherence
+    from topkapi.analysis.dcglearn.replication.curves import Curves
+    from topkapi.analysis.dcglearn.replication.figures import FIGURES
+    from topkapi.analysis.dcglearn.replication.letor_figures import LETOR_FIGURES, QueryPool
     from topkapi.analysis.typing import FloatArray, IntArray
 
 _FOLDS = 5

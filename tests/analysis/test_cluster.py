@@ -16,10 +16,9 @@ from sqlalchemy import select
 from tests.services.test_job_kinds import labelled_study
 from tests.waiting import WATCHDOG
 from topkapi.analysis.data import RankingData, make_folds
-from topkapi.analysis.data.folds import Fold
+from topkapi.analysis.data.folds import Fold, fold_set_of
 from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
-from topkapi.analysis.experiments.folds import fold_set_of
-from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
+from topkapi.analysis.tasks import Row, Store, Task, run_tasks
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Job, Study
 from topkapi.app.services.jobs.store import queue_job

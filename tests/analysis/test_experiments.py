@@ -11,13 +11,11 @@ from scipy.stats import permutation_test
 
 from tests.cases import each_case
 from topkapi.analysis.data import RankingData, folds, make_folds, write_letor
+from topkapi.analysis.data.folds import FoldSet, fold_set_of, load_fold_set, with_truth
 from topkapi.analysis.data.keyed import shuffled
 from topkapi.analysis.errors import BadData, DidNotConverge
 from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks, gather, mean_over_folds
-from topkapi.analysis.experiments.folds import FoldSet, fold_set_of, load_fold_set, with_truth
 from topkapi.analysis.experiments.grids import GRIDS
-from topkapi.analysis.experiments.significance import holm, randomisation_test
-from topkapi.analysis.experiments.store import Row, Store, Task, run_tasks
 from topkapi.analysis.experiments.tables import (
     FORMATS,
     Table,
@@ -41,6 +39,8 @@ from topkapi.analysis.papers.findings import beats, interior_beta, plateau
 from topkapi.analysis.papers.sweep_plots import beta_figure, save
 from topkapi.analysis.papers.sweep_tables import beta_table
 from topkapi.analysis.papers.sweeps import BETA_MEASURES, BETAS, beta_tasks
+from topkapi.analysis.significance import holm, randomisation_test
+from topkapi.analysis.tasks import Row, Store, Task, run_tasks
 
 
 def graded(seed: int = 0, n_queries: int = 30) -> RankingData:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from topkapi.analysis.dcglearn import load_gains
-from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
+from topkapi.analysis.dcglearn.replication.simulated import random_pairs, true_gains
 from topkapi.app.cli import main
 
 

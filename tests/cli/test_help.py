@@ -12,10 +12,10 @@ import typer
 from typer.main import get_command
 
 from tests.commands import run_command
+from topkapi.analysis.dcglearn.replication.figures import FIGURES
+from topkapi.analysis.dcglearn.replication.letor_figures import LETOR_FIGURES
 from topkapi.analysis.experiments.tables import FORMATS
 from topkapi.analysis.models import MODELS
-from topkapi.analysis.papers.dcg.figures import FIGURES
-from topkapi.analysis.papers.dcg.letor_figures import LETOR_FIGURES
 from topkapi.analysis.papers.sweeps import KS
 from topkapi.analysis.report import sources
 from topkapi.app.cli import COMMANDS, _build, groups, main

@@ -8,7 +8,7 @@ import pytest
 
 from tests.commands import run_command
 from topkapi.analysis.data import RankingData, read_letor, write_letor
-from topkapi.analysis.experiments.folds import FoldSet
+from topkapi.analysis.data.folds import FoldSet
 from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.models import load_model
 from topkapi.app.cli.rank import experiments

@@ -27,16 +27,15 @@ from topkapi.app.cli.rank.sources import (
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
-    from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
-    from topkapi.analysis.experiments.folds import (
+    from topkapi.analysis.data.folds import (
         FoldSet,
         Truth,
         load_fold_set,
         needs_scaling,
         normalised,
     )
+    from topkapi.analysis.experiments.compare import ModelEntry, compare_tasks
     from topkapi.analysis.experiments.grids import TABLE_ORDER, title
-    from topkapi.analysis.experiments.store import Progress, Row, Store, Task, run_tasks
     from topkapi.analysis.experiments.tables import FORMATS, Table, as_text
     from topkapi.analysis.metrics import load_gains
     from topkapi.analysis.models import model_class
@@ -52,6 +51,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.papers.sweep_tables import beta_table, k_table
     from topkapi.analysis.papers.sweeps import beta_tasks, k_tasks, synthetic_fold_set
     from topkapi.analysis.papers.toprank import toprank_tables, toprank_tasks
+    from topkapi.analysis.tasks import Progress, Row, Store, Task, run_tasks
     from topkapi.extras import EXTRAS, install_command, is_installed
 
 Data = Annotated[

@@ -13,8 +13,8 @@ from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.data import RankingData
+    from topkapi.analysis.data.folds import FoldSet, Truth, load_fold_set
     from topkapi.analysis.data.letor import Null
-    from topkapi.analysis.experiments.folds import FoldSet, Truth, load_fold_set
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
     from topkapi.app.services.results.ranking import TOOLS, StudyRanking, ranking_of
 

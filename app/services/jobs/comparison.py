@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from topkapi.analysis.data import RankingData
+from topkapi.analysis.data.folds import FoldSet, Truth
 from topkapi.analysis.experiments.compare import (
     ModelEntry,
     beta_measures,
@@ -12,8 +13,7 @@ from topkapi.analysis.experiments.compare import (
     mean_by_beta,
     mean_over_folds,
 )
-from topkapi.analysis.experiments.folds import FoldSet, Truth
-from topkapi.analysis.experiments.store import Row
+from topkapi.analysis.tasks import Row
 from topkapi.app.db.base import Json
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.jobs.comparison_result import ComparedCurve

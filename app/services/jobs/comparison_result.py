@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
+from topkapi.analysis.json_text import json_text
 from topkapi.app.db.base import Json
 from topkapi.app.db.models import Job
 from topkapi.app.domain.errors import NotFound
@@ -79,9 +80,7 @@ def result_of(job: Job) -> ComparisonResult:
 
 def model_file(job: Job, model: str) -> str:
     """Return the model, trained on all labelled queries, as `topkapi rank train` writes it."""
-    from topkapi.analysis.models.base import model_text
-
-    return model_text(_part(result_of(job).documents, job, model))
+    return json_text(_part(result_of(job).documents, job, model))
 
 
 def run_file(job: Job, model: str) -> str:

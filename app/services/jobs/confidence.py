@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from topkapi.analysis.experiments.store import Row, Task
+from topkapi.analysis.tasks import Row, Task
 from topkapi.app.db.base import Json
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.services.jobs.running import RunningJob

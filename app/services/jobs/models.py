@@ -13,10 +13,10 @@ from topkapi.analysis.experiments.compare import (
     tuned_by,
 )
 from topkapi.analysis.experiments.grids import title
-from topkapi.analysis.experiments.significance import holm, randomisation_test
-from topkapi.analysis.experiments.store import Progress, Row, Task
 from topkapi.analysis.models import LinearRanker, model_class
 from topkapi.analysis.papers.comparison import comparison_table, niu_columns
+from topkapi.analysis.significance import holm, randomisation_test
+from topkapi.analysis.tasks import Progress, Row, Task
 from topkapi.app.db.base import Json
 from topkapi.app.services.jobs.comparison import (
     SEED,

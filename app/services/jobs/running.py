@@ -17,7 +17,7 @@ from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.store import Lease
 
 if TYPE_CHECKING:  # loads joblib
-    from topkapi.analysis.experiments.store import Progress, Row, Task
+    from topkapi.analysis.tasks import Progress, Row, Task
 
 _NOTED = 0.5  # seconds between two writes of the progress
 _EXTENSIONS = 3  # of a lease, before it would end
@@ -47,7 +47,7 @@ class RunningJob:
 
     def run_tasks(self, tasks: "Sequence[Task]", done: "Progress") -> "list[Row]":
         """Run tasks through joblib or Dask and return their rows; ``done`` is told each one."""
-        from topkapi.analysis.experiments.store import Store, run_tasks
+        from topkapi.analysis.tasks import Store, run_tasks
 
         return run_tasks(tasks, Store(), jobs=self.processes, dask=self.dask, progress=done)
 

@@ -8,8 +8,8 @@ from itertools import groupby
 import numpy as np
 
 from topkapi.analysis.data import RankingData, make_folds, normalise_by_query, to_topk
+from topkapi.analysis.data.folds import FoldSet, Truth, fold_set_of
 from topkapi.analysis.data.text_features import NAMES, text_features
-from topkapi.analysis.experiments.folds import FoldSet, Truth, fold_set_of
 from topkapi.analysis.typing import FloatArray
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.db.queries.results.exports import pages_of_query

@@ -21,9 +21,9 @@ from topkapi.analysis.dcglearn import (
     t_similarity,
 )
 from topkapi.analysis.dcglearn.gains import rank_one, utilities
+from topkapi.analysis.dcglearn.replication.simulated import random_pairs, true_gains
 from topkapi.analysis.dcglearn.solver import GainProblem, penalty_matrix, solve
 from topkapi.analysis.errors import BadData, NotFittedError
-from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 from topkapi.analysis.typing import FloatArray
 
 minimize: Any = optimize.minimize  # its stubs do not know jac=True with a lambda

@@ -16,6 +16,7 @@ from topkapi.analysis.dcglearn.files import (
     read_scores,
 )
 from topkapi.analysis.dcglearn.intervals import bootstrap_intervals, shares_of_best
+from topkapi.analysis.dcglearn.replication.simulated import random_pairs, true_gains
 from topkapi.analysis.dcglearn.validation import (
     by_training_size,
     choose_c,
@@ -25,7 +26,6 @@ from topkapi.analysis.dcglearn.validation import (
     usual_margins,
 )
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
 
 
 def simulated_answers(n: int, data: int, seed: int, noise: float = 1.0) -> ListPreferences:

@@ -9,8 +9,8 @@ import pytest
 from bench.results import NOTES_HEAD, PAGE, page_of, sections
 from tests.cases import each_case
 from topkapi.analysis.data import Fold, read_folds, to_topk
+from topkapi.analysis.data.folds import load_fold_set
 from topkapi.analysis.experiments.compare import ModelEntry, compare_cell
-from topkapi.analysis.experiments.folds import load_fold_set
 from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.models import RankNet
 

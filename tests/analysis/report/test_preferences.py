@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from topkapi.analysis.dcglearn import ListPreferences
-from topkapi.analysis.papers.dcg.simulated import random_pairs, true_gains
+from topkapi.analysis.dcglearn.replication.simulated import random_pairs, true_gains
 from topkapi.analysis.report.page.lists import render_lists
 from topkapi.analysis.report.preferences import Duels, list_report, system_table
 from topkapi.analysis.report.serialise import record_of, to_json

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from tests.cases import each_case
 from topkapi.analysis.data.runs import Run, parse_run, split_runs
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.experiments.significance import randomisation_tests
 from topkapi.analysis.metrics import MEASURES
 from topkapi.analysis.report.leaderboard import Ballots, leaderboard
 from topkapi.analysis.report.schema import Reason
@@ -21,6 +20,7 @@ from topkapi.analysis.report.systems import (
     system_scores,
     table_rows,
 )
+from topkapi.analysis.significance import randomisation_tests
 from topkapi.analysis.typing import FloatArray
 
 DOCUMENTS = st.sampled_from("abcdefg")

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 
 from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.data.exports import ListJudgment
+from topkapi.analysis.data.folds import Truth
 from topkapi.analysis.data.runs import Run, parse_run
 from topkapi.analysis.dcglearn import ANSWERS
-from topkapi.analysis.experiments.folds import Truth
 from topkapi.analysis.machines import length_board, win_shares
 from topkapi.analysis.report.leaderboard import Ballots, leaderboard
 from topkapi.analysis.report.schema import (

@@ -8,11 +8,9 @@ import pytest
 from topkapi.analysis.data import RankingData
 from topkapi.analysis.dcglearn import DCGLearn, by_uncertainty, usual_gains
 from topkapi.analysis.dcglearn.active import label_actively
-from topkapi.analysis.dcglearn.solver import Penalty
-from topkapi.analysis.errors import BadData
-from topkapi.analysis.papers.dcg.coherence import coherence
-from topkapi.analysis.papers.dcg.curves import Curves
-from topkapi.analysis.papers.dcg.figures import (
+from topkapi.analysis.dcglearn.replication.coherence import coherence
+from topkapi.analysis.dcglearn.replication.curves import Curves
+from topkapi.analysis.dcglearn.replication.figures import (
     by_difference,
     by_training_size,
     learn,
@@ -20,13 +18,15 @@ from topkapi.analysis.papers.dcg.figures import (
     with_noise,
     with_the_best,
 )
-from topkapi.analysis.papers.dcg.letor_figures import QueryPool
-from topkapi.analysis.papers.dcg.list_experiment import (
+from topkapi.analysis.dcglearn.replication.letor_figures import QueryPool
+from topkapi.analysis.dcglearn.replication.list_experiment import (
     ListExperiment,
     accuracy_by_judgments,
     judgments_needed,
 )
-from topkapi.analysis.papers.dcg.simulated import permuted, random_pairs, true_gains
+from topkapi.analysis.dcglearn.replication.simulated import permuted, random_pairs, true_gains
+from topkapi.analysis.dcglearn.solver import Penalty
+from topkapi.analysis.errors import BadData
 
 
 @pytest.mark.parametrize(

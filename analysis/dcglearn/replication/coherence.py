@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from topkapi.analysis.dcglearn.gains import Gains, utilities
+from topkapi.analysis.dcglearn.replication.curves import Curves
+from topkapi.analysis.dcglearn.replication.simulated import TEN_GRADES, permuted
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.papers.dcg.curves import Curves
-from topkapi.analysis.papers.dcg.simulated import TEN_GRADES, permuted
 from topkapi.analysis.typing import FloatArray, IntArray
 
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from topkapi.analysis.dcglearn.active import fit_labels, label_actively
 from topkapi.analysis.dcglearn.learner import DCGLearn
-from topkapi.analysis.papers.dcg.curves import Curves
-from topkapi.analysis.papers.dcg.figures import curves, mean_lines, only, share_right
-from topkapi.analysis.papers.dcg.simulated import Pool, judged, true_gains
+from topkapi.analysis.dcglearn.replication.curves import Curves
+from topkapi.analysis.dcglearn.replication.figures import curves, mean_lines, only, share_right
+from topkapi.analysis.dcglearn.replication.simulated import Pool, judged, true_gains
 from topkapi.analysis.typing import FloatArray, IntArray
 
 GRADE_SHARES = (0.35, 0.25, 0.18, 0.13, 0.09)

@@ -9,9 +9,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from topkapi.analysis.data.ranking import RankingData
-from topkapi.analysis.errors import BadData
-from topkapi.analysis.papers.dcg.curves import Curves
-from topkapi.analysis.papers.dcg.figures import (
+from topkapi.analysis.dcglearn.replication.curves import Curves
+from topkapi.analysis.dcglearn.replication.figures import (
     active_and_random,
     agreement,
     chosen_c,
@@ -22,7 +21,8 @@ from topkapi.analysis.papers.dcg.figures import (
     only,
     share_right,
 )
-from topkapi.analysis.papers.dcg.simulated import Pool, judged, true_gains
+from topkapi.analysis.dcglearn.replication.simulated import Pool, judged, true_gains
+from topkapi.analysis.errors import BadData
 from topkapi.analysis.typing import IntArray
 
 N_FOLDS = 5

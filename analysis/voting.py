@@ -1,4 +1,4 @@
-"""Supervised Kemeny ranking: an order of nearly minimal weighted disagreement.
+"""Orders from votes: Borda, and Supervised Kemeny with nearly minimal weighted disagreement.
 
 [CSX15]_, Algorithm 2, sorts an initial order by the majority of weighted votes. Majorities run in
 circles, so what a sort returns depends on its pivots: here the first element, stable, ties keep
@@ -14,12 +14,34 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from topkapi.analysis.aggregation.borda import borda_order
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.lazy import csgraph
 from topkapi.analysis.typing import FloatArray, IntArray
 
 LEAST_GAIN = 1e-10  # relative to the votes: weights are sums of floats
+
+
+def borda_order(votes: FloatArray) -> IntArray:
+    """Return the candidates by votes won less lost, best first.
+
+    With full rankings this is the order of Borda's mean rank; it also orders partial ones.
+
+    Parameters
+    ----------
+    votes
+        Weighted votes (n, n) of row over column.
+
+    Returns
+    -------
+    IntArray
+        Indices (n,); ties keep index order.
+
+    Examples
+    --------
+    >>> borda_order(np.array([[0.0, 1, 0], [2, 0, 3], [0, 0, 0]])).tolist()
+    [1, 0, 2]
+    """
+    return np.argsort(-(votes.sum(axis=1) - votes.sum(axis=0)).round(9), kind="stable")
 
 
 def majority_table(

@@ -7,16 +7,16 @@ import numpy as np
 
 from topkapi.analysis.dcglearn.active import fit_labels, label_actively
 from topkapi.analysis.dcglearn.learner import DCGLearn
-from topkapi.analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
-from topkapi.analysis.dcglearn.solver import Penalty
-from topkapi.analysis.papers.dcg.curves import Curves
-from topkapi.analysis.papers.dcg.simulated import (
+from topkapi.analysis.dcglearn.replication.curves import Curves
+from topkapi.analysis.dcglearn.replication.simulated import (
     Pool,
     pairs_with_the_best,
     random_pairs,
     true_gains,
     with_noisy_grades,
 )
+from topkapi.analysis.dcglearn.similarity import accuracy, centred_similarity, t_similarity
+from topkapi.analysis.dcglearn.solver import Penalty
 from topkapi.analysis.typing import FloatArray, IntArray
 
 SIZES = (20, 50, 100, 200, 400, 800)
