@@ -156,7 +156,7 @@ def test_templates_static_files_migrations_and_the_demo_travel_in_the_wheel(
     assert (installed / "topkapi" / "app" / "demo" / "study.toml").is_file()
     assert list((installed / "topkapi" / "app" / "demo" / "pages").rglob("*.html"))
     page = installed / "topkapi" / "analysis" / "report" / "page"
-    assert (page / "templates" / "body.html").is_file()
+    assert (page / "body.html").is_file()
     assert (page / "tokens.css").read_bytes() == (ROOT / "static/css/tokens.css").read_bytes()
     assert (installed / "topkapi" / "py.typed").is_file()
     assert not (installed / "tests").exists()

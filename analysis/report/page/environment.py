@@ -22,7 +22,7 @@ FOLDER = Path(__file__).parent
 def environment() -> Environment:
     """Return the environment; every value in a template is escaped."""
     made = Environment(
-        loader=FileSystemLoader(FOLDER / "templates"),
+        loader=FileSystemLoader((FOLDER, FOLDER.parent / "subjects")),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

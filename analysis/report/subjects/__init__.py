@@ -1,0 +1,1 @@
+"""The subjects of a report, each a module with its records, their computation and its view."""
