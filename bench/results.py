@@ -66,7 +66,7 @@ unless a table says "LETOR 4.0 rule". Seconds are processor time.
   equal grades by another draw: except for TopMargin, TopSlack and TopRank, means moved by -.015 to
   +.012 in NDCG@10 and by -.034 to +.006 in kappa-NDCG@10.
 """
-MAIN = {
+MAIN: dict[str, dict[str, tuple[str, ...]]] = {
     "All models, MQ2008": {
         "Graded MQ2008": ("N@1", "N@5", "N@10", "ERR", "MAP"),
         "Top-10 MQ2008": ("κ-N@1", "κ-N@5", "κ-N@10", "κ-ERR"),
