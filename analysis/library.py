@@ -21,9 +21,9 @@ from topkapi.analysis.models import MODELS
 from topkapi.analysis.report import Options, Report, StudyData, build_report
 from topkapi.analysis.report.reading.logs import read_log
 from topkapi.analysis.report.reading.parts import Parts, Row, study_of
-from topkapi.analysis.report.schema import Agreement
-from topkapi.analysis.report.sections.consensus import consensus as consensus_of_tool
 from topkapi.analysis.report.sources import ANSWER_CODES, read_preferences
+from topkapi.analysis.report.subjects.agreement import Agreement
+from topkapi.analysis.report.subjects.consensus import consensus as consensus_of_tool
 from topkapi.analysis.typing import FloatArray
 
 __all__ = [

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from topkapi.analysis.agreement import Scores
-from topkapi.analysis.report.systems import run_values
+from topkapi.analysis.report.subjects.systems import run_values
 from topkapi.analysis.typing import FloatArray
 
 DATA = Path(__file__).parents[2] / "shared/data/people-and-machines"

@@ -23,7 +23,8 @@ import topkapi
 from topkapi.analysis.data import RankingData
 from topkapi.analysis.data.exports import PairAnswer
 from topkapi.analysis.metrics.registry import usual_names
-from topkapi.analysis.report.schema import Agreement, Figure
+from topkapi.analysis.report.figures import Figure
+from topkapi.analysis.report.subjects.agreement import Agreement
 from topkapi.app import main as program
 from topkapi.app.cli import COMMANDS, main
 from topkapi.app.cli.groups import GROUPS

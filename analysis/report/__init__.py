@@ -37,7 +37,8 @@ A ``ToolData`` holds, each where it exists:
 """
 
 from topkapi.analysis.report.build import build_report
-from topkapi.analysis.report.schema import ListReport, Report
+from topkapi.analysis.report.record import Report
 from topkapi.analysis.report.study import Options, StudyData, ToolData
+from topkapi.analysis.report.subjects.lists import ListReport
 
 __all__ = ["ListReport", "Options", "Report", "StudyData", "ToolData", "build_report"]

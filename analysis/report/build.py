@@ -11,38 +11,23 @@ from topkapi.analysis.agreement import (
     ListSimilarity,
     PairTables,
     Preferences,
-    Resamples,
     errors_of_answers,
     errors_of_lists,
     list_similarity,
     pair_tables,
     rating_sums,
-    same_assessors,
 )
-from topkapi.analysis.report.schema import (
-    Answers,
-    Comparison,
-    NoComparison,
-    Reason,
-    Report,
-    StudySummary,
-    ToolReport,
-)
-from topkapi.analysis.report.sections.answers import (
-    AnswerQuality,
-    answer_quality,
-    intransitive_triads,
-    left_share,
-    self_consistency,
-)
-from topkapi.analysis.report.sections.comparison import comparison
-from topkapi.analysis.report.sections.consensus import consensus, consensus_section
-from topkapi.analysis.report.sections.effort import consistency_course, effort_of
-from topkapi.analysis.report.sections.pairs import pair_rows
-from topkapi.analysis.report.sections.people import people
-from topkapi.analysis.report.sections.pooled import pooled
-from topkapi.analysis.report.sections.queries import query_rows
+from topkapi.analysis.report.figures import Reason
+from topkapi.analysis.report.record import Report, StudySummary, ToolReport
 from topkapi.analysis.report.study import Options, StudyData, ToolData
+from topkapi.analysis.report.subjects.agreement import pooled
+from topkapi.analysis.report.subjects.comparison import Comparison, NoComparison, comparison
+from topkapi.analysis.report.subjects.consensus import consensus, consensus_section
+from topkapi.analysis.report.subjects.effort import effort_of
+from topkapi.analysis.report.subjects.pairs import pair_rows
+from topkapi.analysis.report.subjects.people import people
+from topkapi.analysis.report.subjects.queries import query_rows
+from topkapi.analysis.report.subjects.sides import answer_quality, answers_of
 from topkapi.analysis.typing import IntArray
 
 FORMAT = "topkapi-report"
@@ -132,7 +117,6 @@ def _tool(
         np.bincount(tables.query, minlength=len(study.queries)), tables.strata()
     )
     quality = answer_quality(tool)
-    asked = _resampled_answers(quality, len(study.queries), options)
     active = _active(found.preferences, tool)
     rates = _error_rates(tool, found, options)
     orders = consensus(study, tool, found.preferences, tables, method)
@@ -143,7 +127,7 @@ def _tool(
         queries=len(found.preferences.blocks),
         agreement=pooled(tables, rating_sums(found.preferences), found.lists, drawn),
         pairs=pair_rows(tables, found.lists, drawn, study.assessors),
-        answers=_answers(quality, asked),
+        answers=answers_of(quality, len(study.queries), options),
         people=people(tables, rates, quality, study.assessors, drawn, active),
         queries_by_disagreement=query_rows(study, found.preferences, tables, found.lists),
         effort=effort_of(study, tool, options),
@@ -156,25 +140,6 @@ def _error_rates(tool: ToolData, found: _Compared, options: Options) -> ErrorRat
     if tool.scores:
         return errors_of_lists(tool.scores, found.tables, seed=options.seed, level=options.level)
     return errors_of_answers(found.preferences, seed=options.seed, level=options.level)
-
-
-def _resampled_answers(quality: AnswerQuality, n_queries: int, options: Options) -> Resamples:
-    """Resample the queries that have raw answers."""
-    none = np.zeros(0, dtype=np.int64)
-    asked = quality.judgments
-    query, who = (none, none) if asked is None else (asked.query, asked.assessor)
-    strata = same_assessors(query, who, n_queries)
-    return options.resamples(np.bincount(query, minlength=n_queries), strata)
-
-
-def _answers(quality: AnswerQuality, asked: Resamples) -> Answers:
-    return Answers(
-        self_consistency=self_consistency(quality, asked),
-        left=left_share(quality),
-        triads=intransitive_triads(quality, asked),
-        course=consistency_course(quality),
-        given=quality.judgments is not None,
-    )
 
 
 def _active(preferences: Preferences, tool: ToolData) -> IntArray:

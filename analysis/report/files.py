@@ -6,10 +6,12 @@ from pathlib import Path
 
 from topkapi.analysis.aggregation import consensus_qrels
 from topkapi.analysis.data.exports.cells import csv_text
+from topkapi.analysis.report.page import plots as drawn
 from topkapi.analysis.report.page import render_page
-from topkapi.analysis.report.plots import PLOTS, save_plot
-from topkapi.analysis.report.schema import Comparison, Effort, NoComparison, Report, ToolReport
+from topkapi.analysis.report.record import Report, ToolReport
 from topkapi.analysis.report.serialise import Record, flat, record_of, to_json
+from topkapi.analysis.report.subjects.comparison import Comparison, NoComparison
+from topkapi.analysis.report.subjects.effort import Effort
 
 
 def write_report(report: Report, folder: str | Path, *, plots: bool = True) -> list[Path]:
@@ -22,7 +24,7 @@ def write_report(report: Report, folder: str | Path, *, plots: bool = True) -> l
     folder
         Folder, created if needed.
     plots
-        Whether to draw plots as PNG and SVG.
+        Whether to write the plots of the page as SVG files.
 
     Returns
     -------
@@ -31,10 +33,7 @@ def write_report(report: Report, folder: str | Path, *, plots: bool = True) -> l
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    written = write_texts(report_texts(report), folder)
-    for name in PLOTS if plots else ():
-        written += save_plot(report, name, folder)
-    return written
+    return write_texts(report_texts(report) | (drawn(report) if plots else {}), folder)
 
 
 def write_texts(texts: Mapping[str, str], folder: Path) -> list[Path]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from topkapi.analysis.aggregation import BRADLEY_TERRY, KEMENY
+from topkapi.analysis.report.figures import Figure
 from topkapi.analysis.report.methods_format import (
     Methods,
     MethodsTable,
@@ -11,15 +12,11 @@ from topkapi.analysis.report.methods_format import (
     as_latex,
     as_markdown,
 )
-from topkapi.analysis.report.schema import (
-    Agreement,
-    Comparison,
-    Effort,
-    Figure,
-    Person,
-    Report,
-    ToolReport,
-)
+from topkapi.analysis.report.record import Report, ToolReport
+from topkapi.analysis.report.subjects.agreement import Agreement
+from topkapi.analysis.report.subjects.comparison import Comparison
+from topkapi.analysis.report.subjects.effort import Effort
+from topkapi.analysis.report.subjects.people import Person
 from topkapi.analysis.resampling import LEAST_QUERIES, LEAST_RESAMPLED
 from topkapi.extras import library_version
 

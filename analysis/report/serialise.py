@@ -7,7 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
 from topkapi.analysis.data.exports import ConsensusList
-from topkapi.analysis.report.schema import Figure, ListReport, Report, SystemReport
+from topkapi.analysis.report.figures import Figure
+from topkapi.analysis.report.record import Report
+from topkapi.analysis.report.subjects.lists import ListReport
+from topkapi.analysis.report.subjects.systems import SystemReport
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter

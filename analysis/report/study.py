@@ -18,6 +18,14 @@ from topkapi.analysis.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, slots=True)
+class StudyName:
+    """Name and slug of a study."""
+
+    name: str
+    slug: str
+
+
+@dataclass(frozen=True, slots=True)
 class Options:
     """Settings of a report.
 

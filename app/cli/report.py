@@ -20,9 +20,9 @@ from topkapi.app.cli.running import RUNNING
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.aggregation import METHODS, Method
     from topkapi.analysis.report import Options, Report, build_report
+    from topkapi.analysis.report.figures import Figure
     from topkapi.analysis.report.files import write_report, write_texts
     from topkapi.analysis.report.methods import StudyFacts, methods_texts
-    from topkapi.analysis.report.schema import Figure
     from topkapi.analysis.report.serialise import record_of
     from topkapi.analysis.report.sources import read_preferences
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
@@ -95,7 +95,7 @@ def report(
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed for resampling queries.")] = 0,
     draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000,
-    plots: Annotated[bool, typer.Option(help="Also draw plots as PNG and SVG.")] = True,
+    plots: Annotated[bool, typer.Option(help="Also write the page's plots as SVG files.")] = True,
     methods: Annotated[
         bool,
         typer.Option("--methods", help="Also write the methods section of a paper, .md and .tex."),

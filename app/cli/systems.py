@@ -14,10 +14,10 @@ from topkapi.app.domain.errors import NotFound
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.data.exports.cells import csv_text
-    from topkapi.analysis.report.leaderboard import queries_needed
-    from topkapi.analysis.report.schema import Figure, Leaderboard, ScoredSystem, SystemScores
+    from topkapi.analysis.report.figures import Figure
     from topkapi.analysis.report.serialise import record_of
-    from topkapi.analysis.report.systems import table_rows
+    from topkapi.analysis.report.subjects.leaderboard import Leaderboard, queries_needed
+    from topkapi.analysis.report.subjects.systems import ScoredSystem, SystemScores, table_rows
     from topkapi.app.db.models import SystemRun
     from topkapi.app.services.results.exports import export_session
     from topkapi.app.services.results.systems.cache import SystemReports

@@ -6,7 +6,7 @@ from scipy import stats
 
 from topkapi.analysis.agreement import agreement, cohen_kappa, resamples
 from topkapi.analysis.jackknife import Scale, jackknife
-from topkapi.analysis.report.sections.figures import OVERALL, group_figures
+from topkapi.analysis.report.figures import OVERALL, group_figures
 from topkapi.analysis.report.simulated import noise_of
 from topkapi.analysis.typing import FloatArray
 

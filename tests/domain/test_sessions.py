@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topkapi.analysis.dcglearn import ANSWERS
-from topkapi.analysis.report.page.lists import ANSWERS as NAMES
+from topkapi.analysis.report.subjects.lists import ANSWER_NAMES as NAMES
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid, NothingToRedo, NothingToUndo
 from topkapi.app.domain.grades.session import UNJUDGEABLE

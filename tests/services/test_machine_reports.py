@@ -16,8 +16,8 @@ from tests.ranked import Judge, give_lists, make_ranked_study
 from tests.services.test_machines import result_of, run
 from topkapi.analysis.report import Report
 from topkapi.analysis.report.page import render_body
-from topkapi.analysis.report.schema.machines import AssessorEffects, ToolMachines
 from topkapi.analysis.report.serialise import restored, storable
+from topkapi.analysis.report.subjects.machines import AssessorEffects, ToolMachines
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, Document, Study
 from topkapi.app.domain.pairs.answers import Answer, Question

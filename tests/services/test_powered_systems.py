@@ -15,7 +15,7 @@ from tests.factories import make_user, queries_of, sign_in
 from tests.ranked import Judge, give_lists, make_ranked_study
 from tests.services.test_machines import result_of, run
 from topkapi.analysis.data.exports import Label
-from topkapi.analysis.report.schema import PoweredScores
+from topkapi.analysis.report.subjects.systems import PoweredScores
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Query, Study
 from topkapi.app.domain.assignment.growth import drawn

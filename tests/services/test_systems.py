@@ -17,7 +17,7 @@ from tests.systems import packed, run_of
 from topkapi.analysis.data import read_qrels
 from topkapi.analysis.data.runs import Run, data_of_judgments, parse_run, run_scores
 from topkapi.analysis.metrics import evaluate
-from topkapi.analysis.report.systems import Labels, RunValues, run_values
+from topkapi.analysis.report.subjects.systems import Labels, RunValues, run_values
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Study, SystemRun
 from topkapi.app.domain.errors import Invalid, NotFound

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, get_args, get_type_hints
 
 from topkapi.analysis import machines
-from topkapi.analysis.report import schema
+from topkapi.analysis.report.subjects import leaderboard, systems
 from topkapi.app import web
 from topkapi.app.db.base import Base
 
@@ -34,7 +34,9 @@ def rows_in(kind: Any, path: str, seen: set[Any]) -> Iterator[str]:
         yield from rows_in(part, path, seen)
     if isinstance(kind, type) and dataclasses.is_dataclass(kind) and kind not in seen:
         seen.add(kind)
-        names = vars(schema) | vars(machines)  # views import them for types only
+        names = (
+            vars(systems) | vars(leaderboard) | vars(machines)
+        )  # views import them for types only
         hints = get_type_hints(kind, localns=names)
         for field in dataclasses.fields(kind):
             yield from rows_in(hints[field.name], f"{path}.{field.name}", seen)

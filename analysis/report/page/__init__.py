@@ -2,12 +2,21 @@
 
 from collections.abc import Mapping
 
-from topkapi.analysis.report.page.agreement import agreement_view
-from topkapi.analysis.report.page.effort import confidence_view, effort_view
-from topkapi.analysis.report.page.environment import environment, stylesheet
-from topkapi.analysis.report.page.people import people_view
-from topkapi.analysis.report.page.queries import queries_view, shown_documents
-from topkapi.analysis.report.schema import Report
+from topkapi.analysis.report.page.environment import environment, plot_style, stylesheet
+from topkapi.analysis.report.record import Report, ToolReport
+from topkapi.analysis.report.subjects.agreement import (
+    AgreementView,
+    matrix_view,
+    measure_rows,
+    undefined_measures,
+)
+from topkapi.analysis.report.subjects.comparison import comparison_view
+from topkapi.analysis.report.subjects.confidence import confidence_view
+from topkapi.analysis.report.subjects.consensus import shown_documents as shown_in_consensus
+from topkapi.analysis.report.subjects.effort import effort_view
+from topkapi.analysis.report.subjects.lists import ListReport, lists_view
+from topkapi.analysis.report.subjects.people import ToolPeople, people_view
+from topkapi.analysis.report.subjects.queries import QueriesView, queries_view
 
 TABS = (
     ("agreement", "Agreement"),
@@ -50,6 +59,7 @@ def render_body(
     """
     tabs = TABS if report.confidence is None else (*TABS, CONFIDENCE_TAB)
     tabs = tabs if report.machines is None else (*tabs, MACHINES_TAB)
+    tools = report.tools
     return (
         environment()
         .get_template("body.html")
@@ -58,13 +68,77 @@ def render_body(
             framed=framed,
             query_links=query_links or {},
             tabs=tabs,
-            agreement=agreement_view(report),
-            effort=effort_view(report),
-            people=people_view(report),
-            queries=queries_view(report, titles),
-            confidence=confidence_view(report),
+            agreement=_agreement(tools),
+            comparison=comparison_view(
+                report.comparison,
+                {tool.tool: tool.title for tool in tools},
+                {tool.tool: tool.agreement.queries for tool in tools},
+            ),
+            effort=effort_view((tool.title, tool.effort) for tool in tools),
+            people=[_people(tool) for tool in tools],
+            queries=_queries(tools, titles or {}),
+            confidence=report.confidence and confidence_view(report.confidence),
         )
     )
 
 
-__all__ = ["render_body", "render_page", "shown_documents"]
+def _agreement(tools: tuple[ToolReport, ...]) -> AgreementView:
+    measures = measure_rows([tool.agreement for tool in tools])
+    return AgreementView(
+        matrices=tuple(
+            matrix_view(tool.tool, tool.title, tool.agreement, tool.queries_by_disagreement)
+            for tool in tools
+        ),
+        measures=measures,
+        undefined=undefined_measures([tool.title for tool in tools], measures),
+    )
+
+
+def _people(tool: ToolReport) -> ToolPeople:
+    return people_view(
+        tool.tool,
+        tool.title,
+        tool.people,
+        tool.pairs,
+        departures={row.assessor: row.mean for row in tool.consensus.departures},
+        answers_given=tool.answers.given,
+        assessor_pairs=tool.agreement.assessor_pairs,
+    )
+
+
+def _queries(tools: tuple[ToolReport, ...], titles: Mapping[str, str]) -> QueriesView:
+    return QueriesView(
+        tuple(
+            queries_view(
+                tool.tool, tool.title, tool.queries_by_disagreement, tool.consensus, titles
+            )
+            for tool in tools
+        )
+    )
+
+
+def shown_documents(report: Report) -> set[str]:
+    """Return the ids of the documents that the page shows."""
+    return {each for tool in report.tools for each in shown_in_consensus(tool.consensus)}
+
+
+def render_lists(report: ListReport) -> str:
+    """Render the page about lists below its head; every name in it is escaped."""
+    return environment().get_template("lists.html").render(view=lists_view(report))
+
+
+def plots(report: Report) -> dict[str, str]:
+    """Return the plots of the page as SVG files by name."""
+    effort = effort_view((tool.title, tool.effort) for tool in report.tools)
+    found = {"times": effort.boxes, "course": effort.courses} if effort.tools else {}
+    for people in map(_people, report.tools):
+        for name, plot in zip(("agreement", "error-rates"), people.histograms, strict=False):
+            found[f"{name}-{people.tool}"] = plot
+        if people.plot is not None:
+            found[f"error-rates-{people.tool}"] = people.plot
+    return {f"{name}.svg": _file_of(plot) for name, plot in found.items()}
+
+
+def _file_of(plot: str) -> str:
+    head, _, parts = plot.partition(">")
+    return f'{head} xmlns="http://www.w3.org/2000/svg"><style>{plot_style()}</style>{parts}'

@@ -144,7 +144,7 @@ class _Proposals:
 def contention(data: "StudyData") -> Json:
     """Return which queries of a study disagree and in which pairs, by the names of documents."""
     # Imported here, so that a server starts without the numerical libraries.
-    from topkapi.analysis.report.sections.queries import contested
+    from topkapi.analysis.report.subjects.queries import contested
 
     pairs = [tool for tool in data.tools if tool.name == Tool.PAIRS]
     found, total = contested(data, pairs[0], limit=LISTED) if pairs else ([], 0)

@@ -9,8 +9,8 @@ import topkapi
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.machines import Certificate, certificate
 from topkapi.analysis.machines.alternative import EPSILON
-from topkapi.analysis.report.sections.machines import MachineData, machines_at_work
 from topkapi.analysis.report.study import ToolData
+from topkapi.analysis.report.subjects.machines import MachineData, machines_at_work
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries import machines as queries

@@ -160,7 +160,7 @@ def _system_list(
 ) -> Sequence[str]:
     """Return the first k documents of a run, or of a list that the study came with."""
     # Imported here, so that a server starts without the numerical libraries.
-    from topkapi.analysis.report.systems import first_documents
+    from topkapi.analysis.report.subjects.systems import first_documents
 
     for run in queries.runs_of_study(session, source.study.id):
         if run.system == system:

@@ -191,7 +191,7 @@ def _counts(differences: Sequence[float]) -> tuple[int, int, int]:
 
 
 def _curves(curve: ComparedCurve, titles: Mapping[str, str], best: str) -> CurvesView:
-    from topkapi.analysis.report.page.svg import Curve, panel, steps_around  # loads NumPy
+    from topkapi.analysis.report.svg import Curve, panel, steps_around  # loads NumPy
 
     values: Mapping[str, Sequence[float]] = curve.values
     over, positions = curve.over, curve.positions

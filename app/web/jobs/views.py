@@ -164,7 +164,7 @@ def planned_view(job: Job) -> PlannedView | None:
 
 
 def _plot(found: Planned, goal: float | None) -> Markup | None:
-    from topkapi.analysis.report.page.svg import Curve, lines  # loads NumPy
+    from topkapi.analysis.report.svg import Curve, lines  # loads NumPy
 
     rows = found.efforts
     if len(rows) < 2:

@@ -47,7 +47,7 @@ from topkapi.app.web.access.early_auth import EarlyApiAdmin, EarlyApiResearcher
 from topkapi.app.web.studies.api import ExportOut
 
 if TYPE_CHECKING:  # slow to import
-    from topkapi.analysis.report.schema import SystemReport
+    from topkapi.analysis.report.subjects.systems import SystemReport
 
 
 exports_router = APIRouter(prefix="/api/v1/studies/{slug}/exports", tags=["exports"])

@@ -49,7 +49,7 @@ def get_systems_csv(
 ) -> Response:
     """Download the scores, one row per system and measure."""
     from topkapi.analysis.data.exports.cells import csv_text
-    from topkapi.analysis.report.systems import table_rows
+    from topkapi.analysis.report.subjects.systems import table_rows
 
     slug = visit.study.slug
     chosen = {"truth": truth, "baseline": baseline}

@@ -13,10 +13,9 @@ from topkapi.app.web.studies.visit import StudyHead
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.machines import SystemStrength
-    from topkapi.analysis.report.schema import (
-        Figure,
-        Leaderboard,
-        LeaderRow,
+    from topkapi.analysis.report.figures import Figure
+    from topkapi.analysis.report.subjects.leaderboard import Leaderboard, LeaderRow
+    from topkapi.analysis.report.subjects.systems import (
         PoweredScores,
         ScoredSystem,
         SystemReport,
@@ -159,7 +158,7 @@ class BoardView:
     @classmethod
     def of(cls, board: "Leaderboard") -> Self:
         """Return the view of a leaderboard."""
-        from topkapi.analysis.report.leaderboard import queries_needed
+        from topkapi.analysis.report.subjects.leaderboard import queries_needed
 
         agreed = board.agreement
         figures = (
@@ -212,7 +211,7 @@ def scores_view(found: "SystemScores", measure: str) -> ScoresView:
         mean = system.score(name).mean.value
         return mean is None, sign * (mean or 0.0), system.system
 
-    from topkapi.analysis.report.page.svg import score_plot
+    from topkapi.analysis.report.svg import score_plot
 
     ordered = sorted(found.systems, key=best_first)
     return ScoresView(

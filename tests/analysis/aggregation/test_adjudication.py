@@ -20,8 +20,8 @@ from topkapi.analysis.agreement import (
     topk_scores,
 )
 from topkapi.analysis.report import StudyData, ToolData
-from topkapi.analysis.report.sections.consensus import consensus
-from topkapi.analysis.report.sections.queries import contested
+from topkapi.analysis.report.subjects.consensus import consensus
+from topkapi.analysis.report.subjects.queries import contested
 
 N = 5
 Answer = tuple[int, int, int, int]  # assessor, left, right, answer

@@ -15,8 +15,8 @@ from topkapi.analysis.aggregation import (
     worth_intervals,
 )
 from topkapi.analysis.agreement import Judgments, Scores, from_judgments, pair_tables
-from topkapi.analysis.report.sections.consensus import consensus
 from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.report.subjects.consensus import consensus
 from topkapi.analysis.typing import FloatArray
 
 DATA = Path(__file__).parents[4] / "shared" / "data"

@@ -29,8 +29,8 @@ from topkapi.analysis.agreement import (
 )
 from topkapi.analysis.agreement.consistency import LeftBias
 from topkapi.analysis.efficiency import Sessions, Timings, drift
-from topkapi.analysis.report.sections.pooled import pooled
 from topkapi.analysis.report.serialise import record_of
+from topkapi.analysis.report.subjects.agreement import pooled
 from topkapi.analysis.typing import FloatArray, IntArray
 
 seeds = st.integers(0, 10**6)

@@ -11,10 +11,11 @@ from tests.cases import each_case
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, StudyData, ToolData, build_report
+from topkapi.analysis.report.figures import Figure
 from topkapi.analysis.report.page import render_page
-from topkapi.analysis.report.schema import Comparison, Figure
 from topkapi.analysis.report.serialise import record_of, to_json
 from topkapi.analysis.report.simulated import simulated_study
+from topkapi.analysis.report.subjects.comparison import Comparison
 
 FEW = Options(draws=100, exchanges=199)
 
@@ -89,7 +90,7 @@ def test_of_very_many_pairs_those_who_share_most_are_listed(
     graded = ToolData("grades", "T2", (*few, scores(2, 6, 6, 5)))
     made = study((graded,), 6, 7, 5)
     whole = record_of(build_report(made, FEW))["tools"][0]
-    monkeypatch.setattr("topkapi.analysis.report.sections.pairs.MOST_PAIRS", 3)
+    monkeypatch.setattr("topkapi.analysis.report.subjects.pairs.MOST_PAIRS", 3)
     found = record_of(build_report(made, FEW))["tools"][0]
     assert found["agreement"] == whole["agreement"]
     assert whole["agreement"]["assessor_pairs"] == len(whole["pairs"]) > 3

@@ -12,8 +12,9 @@ import topkapi
 from topkapi.analysis.report import Options, Report, build_report
 from topkapi.analysis.report.methods import CITATION, StudyFacts, methods_of, methods_texts
 from topkapi.analysis.report.methods_format import Methods, MethodsTable, as_latex, as_markdown
-from topkapi.analysis.report.schema import Comparison, Effort
 from topkapi.analysis.report.simulated import simulated_study
+from topkapi.analysis.report.subjects.comparison import Comparison
+from topkapi.analysis.report.subjects.effort import Effort
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,9 @@ import pytest
 
 from topkapi.analysis.dcglearn import ListPreferences
 from topkapi.analysis.dcglearn.replication.simulated import random_pairs, true_gains
-from topkapi.analysis.report.page.lists import render_lists
-from topkapi.analysis.report.preferences import Duels, list_report, system_table
+from topkapi.analysis.report.page import render_lists
 from topkapi.analysis.report.serialise import record_of, to_json
+from topkapi.analysis.report.subjects.lists import Duels, list_report, system_table
 
 
 def duels(*rows: tuple[int, int, int, int], systems: tuple[str, ...] = ("a", "b", "c")) -> Duels:

@@ -11,9 +11,9 @@ from tests.cases import each_case
 from topkapi.analysis.data.runs import Run, parse_run, split_runs
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import MEASURES
-from topkapi.analysis.report.leaderboard import Ballots, leaderboard
-from topkapi.analysis.report.schema import Reason
-from topkapi.analysis.report.systems import (
+from topkapi.analysis.report.figures import Reason
+from topkapi.analysis.report.subjects.leaderboard import Ballots, leaderboard
+from topkapi.analysis.report.subjects.systems import (
     RunValues,
     measures_of,
     run_values,

@@ -23,7 +23,7 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
     # Imported here, so that a server starts without the numerical libraries.
     from topkapi.analysis.aggregation import consensus_lists as lists_of
     from topkapi.analysis.agreement import pair_tables
-    from topkapi.analysis.report.sections.consensus import consensus
+    from topkapi.analysis.report.subjects.consensus import consensus
     from topkapi.app.services.results.exports.gathering import gather
 
     study = gather(source, tools=(Tool.PAIRS,), logs=source.consensus != "supervised-kemeny")

@@ -27,7 +27,7 @@ from topkapi.app.services.results.reports.notes import StoredResult, names_of
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport, Report
-    from topkapi.analysis.report.preferences import Duels
+    from topkapi.analysis.report.subjects.lists import Duels
 
 
 Value = TypeVar("Value")
@@ -169,8 +169,8 @@ class ListReports(StateCache["ListReport"]):
 
 def make_list_report(source: StudySource) -> "ListReport":
     """Make the report on lists; raise Invalid while nobody has compared any."""
-    from topkapi.analysis.report.preferences import list_report
-    from topkapi.analysis.report.schema import StudyName
+    from topkapi.analysis.report.study import StudyName
+    from topkapi.analysis.report.subjects.lists import list_report
 
     study = source.study
     depth = study.settings.k
@@ -187,7 +187,7 @@ def _duels(session: Session, answers: list[ListVote]) -> "Duels":
     import numpy as np
 
     from topkapi.analysis.dcglearn import ANSWERS
-    from topkapi.analysis.report.preferences import Duels
+    from topkapi.analysis.report.subjects.lists import Duels
 
     lists = ranked.rankings_by_id(session, {n for each in answers for n in each.rankings})
     names = sorted({row.system for row in lists.values()})

@@ -5,7 +5,7 @@ from dataclasses import replace
 from statistics import fmean
 
 from topkapi.analysis.data.exports import ConfidenceList
-from topkapi.analysis.report.schema import (
+from topkapi.analysis.report.subjects.confidence import (
     ConfidenceRow,
     ConfidenceSection,
     MeanConfidence,

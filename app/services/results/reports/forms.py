@@ -12,7 +12,7 @@ from topkapi.app.db.queries.results.query_results import QueryDocument, document
 
 if TYPE_CHECKING:
     from topkapi.analysis.report import ListReport, Report
-    from topkapi.analysis.report.schema import SystemReport
+    from topkapi.analysis.report.subjects.systems import SystemReport
 
 
 def as_json(report: "Report | ListReport | SystemReport") -> str:
@@ -45,7 +45,7 @@ def as_markup(
 
 def lists_as_markup(report: "ListReport") -> str:
     """Return the report on lists as HTML for a study's page, with all names escaped."""
-    from topkapi.analysis.report.page.lists import render_lists
+    from topkapi.analysis.report.page import render_lists
 
     return render_lists(report)
 

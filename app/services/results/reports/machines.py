@@ -10,7 +10,7 @@ from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.data.exports import ListJudgment
 from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.report import StudyData, ToolData
-from topkapi.analysis.report.sections.machines import MachineData, StatedReply
+from topkapi.analysis.report.subjects.machines import MachineData, StatedReply
 from topkapi.analysis.typing import FloatArray
 from topkapi.app.db.queries.machines import machines_at_work
 from topkapi.app.db.queries.results.exports import text_lengths

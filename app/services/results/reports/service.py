@@ -7,9 +7,9 @@ from itertools import count
 from topkapi.analysis.aggregation import Method
 from topkapi.analysis.report import Options, Report, StudyData, build_report
 from topkapi.analysis.report.methods import StudyFacts
-from topkapi.analysis.report.schema import ConfidenceSection
-from topkapi.analysis.report.sections.machines import MachineData, machines_section
 from topkapi.analysis.report.serialise import restored
+from topkapi.analysis.report.subjects.confidence import ConfidenceSection
+from topkapi.analysis.report.subjects.machines import MachineData, machines_section
 from topkapi.app.db.queries.assignments.assignments import adjudications_of_study
 from topkapi.app.db.queries.machines import machine_work
 from topkapi.app.db.queries.results.exports import answered_work

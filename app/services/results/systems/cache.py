@@ -11,7 +11,7 @@ from topkapi.app.services.results.reports.cache import StateCache, state_of
 from topkapi.app.services.results.reports.notes import StoredResult
 
 if TYPE_CHECKING:
-    from topkapi.analysis.report.schema import SystemReport
+    from topkapi.analysis.report.subjects.systems import SystemReport
     from topkapi.app.services.results.systems.scoring import StudySystems
 
 

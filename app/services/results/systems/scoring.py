@@ -16,16 +16,13 @@ from topkapi.analysis.data.folds import Truth
 from topkapi.analysis.data.runs import Run, parse_run
 from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.machines import length_board, win_shares
-from topkapi.analysis.report.leaderboard import Ballots, leaderboard
-from topkapi.analysis.report.schema import (
-    Leaderboard,
+from topkapi.analysis.report.study import StudyName
+from topkapi.analysis.report.subjects.leaderboard import Ballots, Leaderboard, leaderboard
+from topkapi.analysis.report.subjects.systems import (
     PoweredScores,
-    StudyName,
+    RunValues,
     SystemReport,
     SystemScores,
-)
-from topkapi.analysis.report.systems import (
-    RunValues,
     measures_of,
     powered_scores,
     run_values,

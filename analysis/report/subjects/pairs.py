@@ -1,29 +1,63 @@
 """Agreement of every two assessors who share queries."""
 
+from dataclasses import dataclass, field
+
 import numpy as np
 
-from topkapi.analysis.agreement import ListSimilarity, PairTables, Resamples
-from topkapi.analysis.report.schema import Figure, PairRow, Reason
-from topkapi.analysis.report.sections.figures import (
-    ALPHA,
+from topkapi.analysis.agreement import (
+    ListSimilarity,
+    PairTables,
+    Resamples,
+    alpha_of_table,
+    gwet_ac1_of_table,
+)
+from topkapi.analysis.report.figures import (
     COHEN_KAPPA,
-    GWET_AC1,
+    INLINE,
     OVERALL,
     WITHOUT_TIES,
+    Figure,
+    Matrix,
     Measure,
-    group_figures,
-)
-from topkapi.analysis.report.sections.pooled import (
+    Reason,
     defined_columns,
+    group_figures,
     matrix,
     mean_of,
+    of_table,
     supported_tau,
 )
+from topkapi.analysis.resampling import LEAST_QUERIES
 from topkapi.analysis.typing import BoolArray
 
 MOST_PAIRS = 5000  # rows of a report; beyond, the pairs of assessors who share most
 TAU = Measure(mean_of, Reason.ALL_TIED)
 OVERLAP = Measure(mean_of, Reason.NOTHING_SHARED, "share")
+MOST_IN_GRID = 16  # assessors shown as a grid of pairs; above, the pairs that agree least
+MOST_SHOWN = 20  # pairs that agree least
+
+
+@dataclass(frozen=True, slots=True)
+class PairRow:
+    """Agreement of two assessors over the queries they share."""
+
+    first: str
+    second: str
+    queries: int
+    matrix: Matrix = field(metadata=INLINE)
+    overall: Figure
+    without_ties: Figure
+    cohen_kappa: Figure
+    krippendorff_alpha: Figure
+    gwet_ac1: Figure
+    tau_b: Figure
+    rbo: Figure
+
+
+ALPHA = Measure(of_table(alpha_of_table), Reason.ONE_CATEGORY)
+
+
+GWET_AC1 = Measure(of_table(gwet_ac1_of_table), Reason.ONE_CATEGORY)
 
 
 def pair_rows(
@@ -83,3 +117,30 @@ def _overlaps(tables: PairTables, lists: ListSimilarity | None, drawn: Resamples
     kept = known[row] == wanted
     values = defined_columns(lists.rbo[kept])
     return group_figures(OVERLAP, lists.query[kept], row[kept], values, first.size, drawn)
+
+
+@dataclass(frozen=True, slots=True)
+class PairGrid:
+    """Agreement of every two assessors; None where two share nothing."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[PairRow | None, ...], ...]
+
+
+def pair_grid(names: tuple[str, ...], pairs: tuple[PairRow, ...]) -> PairGrid:
+    """Return the agreement of every two of the assessors."""
+    found = {
+        frozenset((row.first, row.second)): row for row in pairs if row.overall.value is not None
+    }
+    rows = (tuple(found.get(frozenset((a, b))) for b in names) for a in names)
+    return PairGrid(names, tuple(rows))
+
+
+def least_agreeing(pairs: tuple[PairRow, ...]) -> tuple[PairRow, ...]:
+    """Return the pairs of assessors that agree least, of those who share enough queries."""
+    known = [
+        (row.overall.value, row)
+        for row in pairs
+        if row.overall.value is not None and row.queries >= LEAST_QUERIES
+    ]
+    return tuple(row for _, row in sorted(known, key=lambda each: each[0])[:MOST_SHOWN])

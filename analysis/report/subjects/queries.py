@@ -1,5 +1,7 @@
 """The queries of one tool, the most disputed first."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -12,11 +14,41 @@ from topkapi.analysis.agreement import (
     QueryVotes,
     agreement,
 )
-from topkapi.analysis.report.schema import QueryAgreement, Reason
-from topkapi.analysis.report.sections.consensus import votes_of_consensus
-from topkapi.analysis.report.sections.figures import figure
-from topkapi.analysis.report.sections.pooled import mean_of, mean_sums, nested, supported_tau
+from topkapi.analysis.report.figures import (
+    Counts,
+    Figure,
+    Reason,
+    figure,
+    mean_of,
+    mean_sums,
+    nested,
+    supported_tau,
+)
 from topkapi.analysis.report.study import StudyData, ToolData
+from topkapi.analysis.report.subjects.consensus import (
+    MOST_QUERIES,
+    ConsensusRow,
+    ToolConsensus,
+    consensus_row,
+    votes_of_consensus,
+)
+
+OPEN = 20  # rows of the table of queries that are not folded
+
+
+@dataclass(frozen=True, slots=True)
+class QueryAgreement:
+    """Agreement of all assessors on one query."""
+
+    query: str
+    text: str
+    assessors: int
+    documents: int
+    counts: Counts
+    overall: Figure
+    without_ties: Figure
+    tau_b: Figure
+    rbo: Figure
 
 
 def query_rows(
@@ -85,3 +117,46 @@ def _share(study: StudyData, query: int, block: QueryVotes, lists: QueryVotes | 
     departures = bradley_terry_consensus(block, n, lists=lists).departures(study.k or n)
     known = departures[~np.isnan(departures)]
     return float(known.mean()) if known.size else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolQueries:
+    """Queries of one tool; ``count`` and ``lists`` are numbers of all, shown or not."""
+
+    tool: str
+    title: str
+    rows: tuple[QueryAgreement, ...]
+    count: int
+    consensus: tuple[ConsensusRow, ...]
+    lists: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueriesView:
+    """Everything the sections show."""
+
+    tools: tuple[ToolQueries, ...]
+    most: int = MOST_QUERIES
+    open: int = OPEN
+
+
+def queries_view(
+    tool: str,
+    title: str,
+    rows: tuple[QueryAgreement, ...],
+    consensus: ToolConsensus,
+    titles: Mapping[str, str],
+) -> ToolQueries:
+    """Build the view of the queries of one tool; ``titles`` are those of documents by id."""
+    texts = {row.query: row.text for row in rows}
+    return ToolQueries(
+        tool=tool,
+        title=title,
+        rows=rows[:MOST_QUERIES],
+        count=len(rows),
+        consensus=tuple(
+            consensus_row(each, texts.get(each.query, ""), titles)
+            for each in consensus.queries[:MOST_QUERIES]
+        ),
+        lists=len(consensus.queries),
+    )

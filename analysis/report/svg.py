@@ -6,8 +6,9 @@ from math import ceil, floor, log10
 
 from markupsafe import Markup, escape
 
-from topkapi.analysis.report.page.numbers import decimals, percent
-from topkapi.analysis.report.schema import Course, Effort, Figure, Interval, Person
+from topkapi.analysis.efficiency import Course
+from topkapi.analysis.report.figures import Figure, Interval
+from topkapi.analysis.report.numbers import decimals, percent
 
 WIDTH = 560
 PANEL = 280  # width of one of several small plots
@@ -86,9 +87,8 @@ def _upright(marks: Sequence[float], x: Scale, bottom: float, unit: str) -> list
     ]
 
 
-def boxes(efforts: Sequence[Effort], names: Sequence[str]) -> Markup:
+def boxes(rows: Sequence[Mapping[str, Sequence[float]]], names: Sequence[str]) -> Markup:
     """Draw quantiles of seconds per judgment, a row per assessor, the tools below each other."""
-    rows = [{row.assessor: row.quantiles for row in effort.assessors} for effort in efforts[:2]]
     marks = ticks(max((row[n][4] for row in rows for n in names if n in row), default=1.0))
     x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)
     each = 22.0 * len(rows) + 10
@@ -118,9 +118,8 @@ def _box(series: str, at: Sequence[float], y: float) -> str:
     )
 
 
-def courses(tools: Sequence[tuple[str, Effort]]) -> Markup:
+def courses(found: Sequence[tuple[str, Course]]) -> Markup:
     """Draw median seconds against judgments so far, with the band of its interval, by title."""
-    found = [(title, effort.course) for title, effort in tools[:2]]
     highs = [v for _, c in found for v in (*c.median, *c.high) if v is not None]
     up = ticks(max(highs, default=1.0), 4)
     along = ticks(max((s for _, c in found for s in c.start), default=1.0))
@@ -165,9 +164,9 @@ def _points(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
     return " ".join(f"{x(a):.1f},{y(b):.1f}" for a, b in points)
 
 
-def forest(people: Sequence[Person]) -> Markup:
+def forest(rates: Sequence[tuple[str, Figure]]) -> Markup:
     """Draw the estimated error rate of each assessor with its interval."""
-    rows = [(row.assessor, row.error_rate.value or 0.0, row.error_rate.interval) for row in people]
+    rows = [(name, rate.value or 0.0, rate.interval) for name, rate in rates]
     values = [100 * end for _, value, interval in rows for end in (value, *(interval or ()))]
     marks = ticks(max([*values, 1.0]))
     x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)

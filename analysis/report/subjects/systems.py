@@ -1,39 +1,115 @@
 """Scores of systems' runs on people's labels, with intervals over queries and paired tests."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import TypeVar
 
 import numpy as np
 
+from topkapi.analysis.agreement import Resamples, resamples
 from topkapi.analysis.data.runs import Run, data_of_judgments, run_scores
 from topkapi.analysis.errors import BadData
-from topkapi.analysis.machines import powered_systems
+from topkapi.analysis.machines import PoweredSystem, powered_systems
 from topkapi.analysis.machines.powered import NOT_DRAWN, QueryValues
 from topkapi.analysis.metrics import LOSSES, evaluate, usual_names
-from topkapi.analysis.report.schema import (
-    Difference,
-    Figure,
-    PoweredScores,
-    Reason,
-    ScoredSystem,
-    SystemScore,
-    SystemScores,
-)
-from topkapi.analysis.report.sections.figures import figure, number, why_none
-from topkapi.analysis.resampling import IN_TAIL, Resamples, resamples
+from topkapi.analysis.report.figures import OPTIONAL, Figure, Reason, figure, number, why_none
+from topkapi.analysis.report.study import StudyName
+from topkapi.analysis.report.subjects.leaderboard import Leaderboard
+from topkapi.analysis.resampling import IN_TAIL
 from topkapi.analysis.significance import holm, randomisation_tests
 from topkapi.analysis.typing import FloatArray
 
 LEVEL = 0.05
 T = TypeVar("T")
-Labels = Mapping[str, Mapping[str, float]]  # query -> document -> label
 _OTHERS = {  # measures for the other ground truth; kappa-ndcg is ndcg of top-k labels
     "topk": ("ndcg", "letor4-ndcg", "err"),
     "graded": ("kappa-ndcg", "kappa-err"),
 }
 _FIRST = {"topk": "kappa-ndcg", "graded": "ndcg"}
+_NO_QUERY = Figure(None, Reason.NO_JUDGED_QUERY)
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Mean difference from the baseline, with the p of a paired randomisation test.
+
+    ``p_holm`` is corrected for the number of systems; ``verdict`` is ``better``, ``worse`` or
+    ``not significant`` at the level .05, with a loss turned around.
+    """
+
+    figure: Figure
+    p: float
+    p_holm: float
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScore:
+    """Mean of a measure over the judged queries; ``difference`` is None for the baseline."""
+
+    measure: str
+    mean: Figure
+    difference: Difference | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredSystem:
+    """A system: judged queries it answered, unjudged share of its first k, and its scores."""
+
+    system: str
+    queries: int
+    unjudged: float | None
+    scores: tuple[SystemScore, ...]
+
+    def score(self, measure: str) -> SystemScore:
+        """Return the score by a measure."""
+        return next(each for each in self.scores if each.measure == measure)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemScores:
+    """Scores of all systems on one ground truth, best first by the first measure.
+
+    ``truth`` is ``topk`` or ``graded``; ``k`` is the depth of measures that are cut; less is better
+    in the measures of ``losses``.
+    """
+
+    truth: str
+    k: int
+    queries: int
+    baseline: str | None
+    measures: tuple[str, ...]
+    losses: tuple[str, ...]
+    systems: tuple[ScoredSystem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PoweredScores:
+    """Scores from few queries of people and many of a machine; ``reason`` is why there are none."""
+
+    machine: str
+    measure: str
+    systems: tuple[PoweredSystem, ...]
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SystemReport:
+    """Everything about the systems of a study; None where there is nothing to report.
+
+    ``truths`` are the ground truths on which systems can be scored.
+    """
+
+    study: StudyName | None = field(default=None, metadata=OPTIONAL)
+    format: str = "topkapi-systems"
+    truths: tuple[str, ...]
+    scores: SystemScores | None
+    leaderboard: Leaderboard | None
+    powered: tuple[PoweredScores, ...] | None = field(default=None, metadata=OPTIONAL)
+
+
+Labels = Mapping[str, Mapping[str, float]]  # query -> document -> label
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,9 +287,6 @@ def system_scores(
     systems.sort(key=lambda each: (-_known(each.scores[0].mean), each.system))
     losses = tuple(name for name in measures if _base(name) in LOSSES)
     return SystemScores(truth, k, queries, baseline, measures, losses, tuple(systems))
-
-
-_NO_QUERY = Figure(None, Reason.NO_JUDGED_QUERY)
 
 
 def _known(mean: Figure) -> float:

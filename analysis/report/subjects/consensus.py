@@ -1,7 +1,7 @@
 """The consensus lists of one tool, and which assessors they depart from."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,10 +27,33 @@ from topkapi.analysis.agreement import (
     joined,
     rest_counts,
 )
-from topkapi.analysis.report.schema import Departure, Reason, ToolConsensus
-from topkapi.analysis.report.sections.figures import figure
+from topkapi.analysis.data.exports import ConsensusList
+from topkapi.analysis.report.figures import Explanation, Figure, Reason, figure
 from topkapi.analysis.report.study import StudyData, ToolData
 from topkapi.analysis.typing import FloatArray
+
+MOST_QUERIES = 100
+MOST_DOCUMENTS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Departure:
+    """Share of an assessor's preferences that the consensus lists reverse."""
+
+    assessor: str
+    queries: int
+    mean: Figure
+    most: float
+    most_query: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolConsensus:
+    """Consensus list of each query, and how far each assessor departs from them."""
+
+    k: int
+    queries: tuple[ConsensusList, ...]
+    departures: tuple[Departure, ...]
 
 
 def agreement_weights(tables: PairTables) -> FloatArray:
@@ -159,3 +182,55 @@ def _departure(assessor: str, shares: list[tuple[str, float]]) -> Departure:
         most=most,
         most_query=query,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ConsensusRow:
+    """Consensus of a query, and the assessor it departs from most; None if from nobody.
+
+    Documents are shown by title where titles are known.
+    """
+
+    query: str
+    text: str
+    documents: tuple[str, ...]
+    more: bool
+    assessor: str | None
+    share: float
+
+
+def shown_documents(consensus: ToolConsensus) -> set[str]:
+    """Return the ids of the documents that the page shows."""
+    return {
+        document
+        for each in consensus.queries[:MOST_QUERIES]
+        for document in each.documents[:MOST_DOCUMENTS]
+    }
+
+
+def consensus_row(each: ConsensusList, text: str, titles: Mapping[str, str]) -> ConsensusRow:
+    """Build the row of a query from its text and the titles of documents by id."""
+    known = [
+        (share, name)
+        for share, name in zip(each.departures, each.assessors, strict=True)
+        if share is not None
+    ]
+    share, name = max(known, default=(0.0, ""))
+    return ConsensusRow(
+        query=each.query,
+        text=text,
+        documents=tuple(titles.get(name, name) for name in each.documents[:MOST_DOCUMENTS]),
+        more=len(each.documents) > MOST_DOCUMENTS,
+        assessor=name if share else None,
+        share=share,
+    )
+
+
+EXPLANATIONS = {
+    "consensus": Explanation(
+        "Consensus",
+        "Where there are answers to pairs, the order of Bradley-Terry worths (with ties, ridge .3) "
+        "fitted to them. Otherwise Supervised Kemeny: the order that contradicts the fewest votes, "
+        "weighted by each assessor's mean agreement with the others. The files name the method.",
+    ),
+}

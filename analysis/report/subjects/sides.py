@@ -1,6 +1,6 @@
 """Quality of raw answers to pairs: self-consistency, sides, intransitive triads."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -14,26 +14,85 @@ from topkapi.analysis.agreement import (
     count_triads,
     left_bias,
     repeated,
+    same_assessors,
 )
 from topkapi.analysis.agreement.tables import ratio
-from topkapi.analysis.report.schema import (
-    Figure,
-    IntransitiveTriads,
-    LeftShare,
-    Reason,
-    SelfConsistency,
-)
-from topkapi.analysis.report.sections.figures import (
+from topkapi.analysis.report.figures import (
+    INLINE,
+    OPTIONAL,
     OVERALL,
+    Counts,
+    Explanation,
+    Figure,
     Measure,
+    Reason,
     figure,
     group_figures,
+    key,
+    nested,
     why_none,
 )
-from topkapi.analysis.report.sections.pooled import nested
-from topkapi.analysis.report.study import ToolData
+from topkapi.analysis.report.study import Options, ToolData
+from topkapi.analysis.typing import FloatArray
 
 BROKEN = Measure(lambda sums: ratio(sums[..., 0], sums[..., 1]), Reason.NO_TRIPLES, "share")
+PARTS = ("first third", "second third", "last third")
+
+
+@dataclass(frozen=True, slots=True)
+class SelfConsistency:
+    """Share of repeated pairs with the same answer; ``counts`` cross-tabulates the answers."""
+
+    figure: Figure = field(metadata=INLINE)
+    asked: int
+    counts: Counts | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftShare:
+    """Share of answers for the left page, with two tests against one half."""
+
+    figure: Figure = field(metadata=INLINE)
+    left: int | None = field(default=None, metadata=OPTIONAL)
+    answers: int | None = field(default=None, metadata=OPTIONAL)
+    p: Figure | None = field(default=None, metadata=OPTIONAL)
+    p_queries: Figure | None = field(default=None, metadata=OPTIONAL)
+
+
+@dataclass(frozen=True, slots=True)
+class IntransitiveTriads:
+    """Share of compared triples of pages whose answers fit no order.
+
+    ``cycles`` counts the strict cycles among the ``broken`` triples.
+    """
+
+    figure: Figure = field(metadata=INLINE)
+    broken: int | None = field(default=None, metadata=OPTIONAL)
+    cycles: int | None = field(default=None, metadata=OPTIONAL)
+    triples: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ConsistencyThird:
+    """Self-consistency in one third of the sessions."""
+
+    part: str
+    asked: int
+    figure: Figure = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Answers:
+    """Quality of the raw answers of a tool, and self-consistency over a session.
+
+    ``given`` is False for a tool without raw answers.
+    """
+
+    self_consistency: SelfConsistency
+    left: LeftShare
+    triads: IntransitiveTriads = field(metadata=key("circles"))
+    course: tuple[ConsistencyThird, ...]
+    given: bool = field(metadata={"internal": True})
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,3 +213,73 @@ def triads_by_assessor(
         IntransitiveTriads(share if n else Figure(None, Reason.NO_TRIPLES), b, c, n)
         for share, b, c, n in zip(shares, broken, cycles, triples, strict=True)
     ]
+
+
+def consistency_course(
+    quality: AnswerQuality,
+) -> tuple[ConsistencyThird, ...]:
+    """Return the share of repeated pairs answered alike in each third of the sessions."""
+    if quality.repeats is None:
+        return tuple(ConsistencyThird(part, 0, Figure(None, Reason.NO_REPEATS)) for part in PARTS)
+    third = _thirds(quality)
+    counts = [quality.repeats.counts[third == part] for part in range(3)]
+    return tuple(
+        ConsistencyThird(
+            name, len(part), figure(agreement(part.sum(axis=0)), reason=Reason.NO_REPEATS)
+        )
+        for name, part in zip(PARTS, counts, strict=True)
+    )
+
+
+def _thirds(quality: AnswerQuality) -> FloatArray:
+    """Return the third of its session in which each repeat was answered: (r,) of 0, 1, 2."""
+    assert quality.repeats is not None
+    assert quality.judgments is not None
+    asked, again = quality.judgments, quality.repeats
+    width = int(asked.query.max(initial=0)) + 1
+    keys, session = np.unique(asked.assessor * width + asked.query, return_inverse=True)
+    length = np.zeros(keys.size)
+    np.maximum.at(length, session, asked.position + 1)
+    mine = np.searchsorted(keys, again.assessor * width + again.query)
+    third: FloatArray = np.minimum(3 * again.position // length[mine], 2)
+    return third
+
+
+def answers_of(quality: AnswerQuality, n_queries: int, options: Options) -> Answers:
+    """Compute the figures of all assessors together."""
+    asked = _resampled_answers(quality, n_queries, options)
+    return Answers(
+        self_consistency=self_consistency(quality, asked),
+        left=left_share(quality),
+        triads=intransitive_triads(quality, asked),
+        course=consistency_course(quality),
+        given=quality.judgments is not None,
+    )
+
+
+def _resampled_answers(quality: AnswerQuality, n_queries: int, options: Options) -> Resamples:
+    """Resample the queries that have raw answers."""
+    none = np.zeros(0, dtype=np.int64)
+    asked = quality.judgments
+    query, who = (none, none) if asked is None else (asked.query, asked.assessor)
+    strata = same_assessors(query, who, n_queries)
+    return options.resamples(np.bincount(query, minlength=n_queries), strata)
+
+
+EXPLANATIONS = {
+    "again": Explanation(
+        "Self-consistency",
+        "Share of repeated pairs, shown with sides swapped, that got the same answer as the first "
+        "time.",
+    ),
+    "left": Explanation(
+        "Left",
+        "Share of answers for the page on the left, without ties. Sides are drawn at random, so "
+        "it should be near 50 %. The p by query swaps the sides of whole queries.",
+    ),
+    "circles": Explanation(
+        "Intransitive triples",
+        "Share of triples of pages, all compared with each other, whose answers fit no order; ties "
+        "are allowed in the order. Strict cycles (A over B over C over A) are among them.",
+    ),
+}

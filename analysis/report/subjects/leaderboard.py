@@ -1,33 +1,80 @@
 """Leaderboard of systems from preferences between their lists, and agreement of the assessors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry
 from topkapi.analysis.agreement import (
     Judgments,
+    Resamples,
     from_judgments,
     pair_tables,
     rating_sums,
     resamples,
 )
 from topkapi.analysis.lazy import csgraph, sparse, stats
-from topkapi.analysis.report.schema import Leaderboard, LeaderRow, ListAgreement
-from topkapi.analysis.report.sections.figures import (
+from topkapi.analysis.machines import LengthBoard
+from topkapi.analysis.report.figures import (
+    OPTIONAL,
     OVERALL,
     WITHOUT_TIES,
+    Figure,
     figure,
     measured,
     why_none,
 )
-from topkapi.analysis.report.sections.pooled import ALPHA
-from topkapi.analysis.resampling import IN_TAIL, LEAST_RESAMPLED, Resamples
+from topkapi.analysis.report.subjects.agreement import ALPHA
+from topkapi.analysis.resampling import IN_TAIL, LEAST_RESAMPLED
 from topkapi.analysis.significance import holm
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 DRAWS = 400
 LEVEL = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderRow:
+    """A system on the leaderboard.
+
+    ``rank`` is 1 plus the number of systems that are better beyond chance; ``alike`` are the
+    systems from which it does not differ beyond chance.
+    """
+
+    rank: int
+    system: str
+    worth: Figure
+    wins: int
+    losses: int
+    same: int
+    alike: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ListAgreement:
+    """Agreement of assessors on which of two lists is better, on pairs that two or more judged."""
+
+    votes: int
+    assessors: int
+    overall: Figure
+    without_ties: Figure
+    krippendorff_alpha: Figure
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """Systems by Bradley-Terry worth, best first, and how far assessors agree.
+
+    ``at_equal_lengths`` has the strengths with the effect of the lists' lengths taken out; None
+    where the lengths are not known.
+    """
+
+    comparisons: int
+    queries: int
+    assessors: int
+    rows: tuple[LeaderRow, ...]
+    agreement: ListAgreement
+    at_equal_lengths: LengthBoard | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True, eq=False)
