@@ -35,13 +35,13 @@ def backup(
     overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,
     keep: Annotated[
         int | None,
-        typer.Option(min=1, help="Name the file by the time; then delete all but the newest N."),
+        typer.Option(
+            min=1, help="Name the file after the current time, and delete all but the newest N."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write studies, pages, people, judgments and everything else to one zip; the server may keep
-    running.
-    """
+    """Write the whole database to one zip file; the server may keep running."""
     folder = path
     if keep is not None:
         if path.exists() and not path.is_dir():

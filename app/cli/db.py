@@ -42,7 +42,7 @@ def downgrade(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Downgrade the database to an older migration. Data that only newer tables contain is lost."""
+    """Downgrade the database to an older migration. Data in newer tables is lost."""
     if not yes:
         raise Refused("a downgrade loses the data in newer tables: make a backup, then add --yes")
     settings = Settings()

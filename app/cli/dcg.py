@@ -44,7 +44,7 @@ if TYPE_CHECKING or RUNNING:
 
 _FOLDS = 5
 _DEPTH = 10  # positions of files that count by default
-Seed = Annotated[int, typer.Option(help="Seed of everything random.")]
+Seed = Annotated[int, typer.Option(help="Random seed.")]
 
 
 class Kept(StrEnum):
@@ -56,7 +56,7 @@ class Kept(StrEnum):
 
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
-    summary = "Learn the gains and discounts of DCG from preferences between lists."
+    summary = "Learn gains and discounts of DCG from preferences between lists."
     group = typer.Typer(help=summary, rich_markup_mode=None)
     group.command(
         epilog="Examples: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json; "
@@ -85,7 +85,7 @@ def learn(
         Path | None,
         typer.Option(
             help="Grades of documents: qrels, or tab-separated query, document and score. Without "
-            "it left and right contain the grades themselves."
+            "it, left and right must contain grades."
         ),
     ] = None,
     cuts: Annotated[
@@ -98,7 +98,7 @@ def learn(
         int | None,
         typer.Option(
             min=1,
-            help="Positions that count.",
+            help="Number of positions that count.",
             show_default="10, or as many as the study showed",
         ),
     ] = None,
@@ -107,7 +107,7 @@ def learn(
     ] = None,
     ties: Annotated[float, typer.Option(min=0, help="Weight of a tie, relative to --c.")] = 1.0,
     penalty: Annotated[
-        Kept, typer.Option(help="What is penalized: steps between grades, or weights.")
+        Kept, typer.Option(help="What to penalize: steps between grades, or weights.")
     ] = Kept.STEPS,
     folds: Annotated[
         int | None,

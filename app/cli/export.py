@@ -54,15 +54,15 @@ def export(
     consensus: Annotated[
         str | None,
         typer.Option(
-            help="How consensus.jsonl, qrels and letor join assessors: bradley-terry over their "
-            "answers (the default), or supervised-kemeny over their lists."
+            help="How to combine assessors in consensus.jsonl, qrels and letor: bradley-terry "
+            "over their answers (the default), or supervised-kemeny over their lists."
         ),
     ] = None,
     license: Annotated[
         str, typer.Option(help="License of a dataset, such as cc-by-4.0.", show_default=False)
     ] = "",
     creator: Annotated[
-        list[str] | None, typer.Option(help="Who made a dataset; repeat for each.")
+        list[str] | None, typer.Option(help="Creator of a dataset; repeat for each.")
     ] = None,
     citation: Annotated[str, typer.Option(help="How to cite a dataset.", show_default=False)] = "",
     as_json: AsJson = False,

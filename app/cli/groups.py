@@ -8,8 +8,7 @@ from collections.abc import Mapping
 GROUPS: Mapping[str, Mapping[str, str]] = {
     "db": {
         "upgrade": "Upgrade the database to the newest migration, in one transaction.",
-        "downgrade": "Downgrade the database to an older migration. Data that only newer tables "
-        "contain is lost.",
+        "downgrade": "Downgrade the database to an older migration. Data in newer tables is lost.",
         "check": "Print the database's migration; fail if it is outdated or the tables differ "
         "from the program.",
     },
@@ -19,37 +18,35 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
         "list": "List everyone, with role and state.",
         "disable": "Disable an account: refuse sign-ins, end sessions, revoke tokens (answers are "
         "kept).",
-        "erase": "Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments.",
+        "erase": "Permanently replace name and e-mail with a pseudonym (judgments are kept).",
         "password": "Set a new password, end every session, revoke tokens.",
-        "reset-totp": "Turn one-time codes off for somebody who lost the authenticator app.",
-        "unlink": "Unlink the account at the OpenID provider; the next sign-in there links it "
-        "again.",
-        "invite": "Create a one-time link for setting a password, and an account if there is none.",
+        "reset-totp": "Turn off one-time codes for a person who lost the authenticator app.",
+        "unlink": "Unlink an account from the OpenID provider; the next sign-in links it again.",
+        "invite": "Create a one-time link to set a password, and the account if it does not exist.",
         "token": "Create an API token. It is shown only once.",
-        "data": "Write everything that is stored about a person, as JSON.",
+        "data": "Write all data stored about a person, as JSON.",
     },
     "study": {
         "new": "Write a small study into a new folder, to edit and import.",
-        "import": "Import a study, or add new data to one of the same slug; all of it or nothing.",
+        "import": "Import a study, or add data to the study of the same slug; all or nothing.",
         "list": "List the studies with their sizes and finished work.",
-        "assign": "Assign work by rotation over assessors, or from a CSV file; all of it or "
-        "nothing.",
-        "archive": "Archive a study: it leaves every queue, and all judgments stay.",
+        "assign": "Assign work by rotation or from a CSV file; all or nothing.",
+        "archive": "Archive a study: remove it from all queues (judgments are kept).",
         "progress": "Print the progress of a study: overall, and per assessor.",
         "payments": "Print hours and amounts per assessor as CSV; the rates are not stored.",
         "settings": "Show the settings of a study, or change some of them.",
-        "access": "List the researchers who may read a study, after giving or taking access.",
-        "withdraw": "Withdraw the unfinished work of an assessor; the answers so far are kept.",
-        "reassign": "Reassign the unfinished work of an assessor, to one person or evenly to the "
+        "access": "Grant or revoke researchers' access to a study, and list who has it.",
+        "withdraw": "Withdraw an assessor's unfinished work (answers so far are kept).",
+        "reassign": "Reassign an assessor's unfinished work to one person, or evenly to the "
         "others.",
         "void": "Exclude an assessor's finished work from consensus and report (it is kept).",
-        "adjudicate": "List the queries whose lists disagree, or assign the open pairs of one "
-        "to a person.",
-        "copy": "Write a full copy of a study, which a deletion requires.",
-        "delete": "Delete an archived study whose judgments a full copy holds.",
+        "adjudicate": "List queries with disagreement, or assign the open pairs of one to a "
+        "person.",
+        "copy": "Write a full copy of a study, as required before deleting it.",
+        "delete": "Delete an archived study that has a current full copy.",
     },
     "machine": {
-        "import": "Import grades that a machine gave elsewhere: qrels, or umbrela's JSON Lines.",
+        "import": "Import a machine's grades from elsewhere: qrels, or umbrela's JSON Lines.",
         "certificate": "Test whether a machine may replace a person, and write the certificate.",
     },
     "systems": {
@@ -60,20 +57,20 @@ GROUPS: Mapping[str, Mapping[str, str]] = {
     },
     "simulate": {
         "sessions": "Simulate sessions: questions asked, and quality of the resulting list.",
-        "votes": "Replay real votes: gold comes from the votes that do not answer.",
+        "votes": "Replay real votes; the truth comes from the votes not used as answers.",
         "frontier": "Plot quality against questions, for all sorters and both goals of robust.",
     },
     "rank": {
         "train": "Train a model, tuning its settings if validation data is given.",
-        "score": "Score a model, or another system's TREC run, by any measures.",
+        "score": "Score a model or a TREC run by any measures.",
         "bounds": "Check Lan et al.'s inequalities between losses and NDCG, per query.",
         "compare": "Tune, train and test models under graded and top-k ground truth (Niu et al., "
         "Tables 4, 5).",
         "sweep-beta": "Train FocusedRank at beta 0 to 1 by .05 (Niu et al., Figures 1 and 2).",
         "toprank-study": "Compare TopMargin, TopSlack, TopRank and its baselines "
         "(Cheng et al., section 4.2).",
-        "sweep-k": "Train on the top k of full orders, k rising, test on the full order (Lan et "
-        "al.).",
+        "sweep-k": "Train on the top k of full orders for rising k; test on the full order "
+        "(Lan et al.).",
     },
     "dcg": {
         "learn": "Learn gains and discounts from preferences between lists, and cross-validate "

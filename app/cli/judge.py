@@ -53,37 +53,40 @@ def judge(
     model: Annotated[str, typer.Option(help="Name of the model at the endpoint.")],
     endpoint: Annotated[str, typer.Option(help="Address of an OpenAI-compatible endpoint.")],
     tool: Annotated[list[Tool] | None, typer.Option(help="Tools to judge with.")] = None,
-    name: Annotated[str, typer.Option(help="Name as an assessor, if not the model's.")] = "",
+    name: Annotated[str, typer.Option(help="Name of the assessor, if not that of the model.")] = "",
     key_file: Annotated[
         Path | None, typer.Option(help="File with the key; otherwise TOPKAPI_MODEL_KEY.")
     ] = None,
     orders: Annotated[Orders, typer.Option(help="Orders in which a pair is shown.")] = Orders.BOTH,
     contradiction: Annotated[
-        Contradiction, typer.Option(help="What contradicting replies to both orders become.")
+        Contradiction, typer.Option(help="How to resolve contradictory replies to the two orders.")
     ] = Contradiction.TIE,
-    most_chars: Annotated[int, typer.Option(help="Characters of pages in a prompt.")] = 24_000,
-    most_tokens: Annotated[int, typer.Option(help="Tokens of a reply.")] = 1000,
+    most_chars: Annotated[
+        int, typer.Option(help="Maximum characters of pages in a prompt.")
+    ] = 24_000,
+    most_tokens: Annotated[int, typer.Option(help="Maximum tokens of a reply.")] = 1000,
     temperature: Annotated[float | None, typer.Option(help="Sent only if given.")] = None,
     timeout: Annotated[float, typer.Option(help="Seconds to wait for a reply.")] = 120.0,
-    concurrency: Annotated[int, typer.Option(help="Requests at the same time.")] = 4,
-    interval: Annotated[float, typer.Option(help="Seconds between two requests.")] = 0.0,
-    price_in: Annotated[float | None, typer.Option(help="Price of a million tokens sent.")] = None,
+    concurrency: Annotated[int, typer.Option(help="Parallel requests.")] = 4,
+    interval: Annotated[float, typer.Option(help="Minimum seconds between requests.")] = 0.0,
+    price_in: Annotated[float | None, typer.Option(help="Price per million input tokens.")] = None,
     price_out: Annotated[
-        float | None, typer.Option(help="Price of a million tokens received.")
+        float | None, typer.Option(help="Price per million output tokens.")
     ] = None,
     most_cost: Annotated[
-        float | None, typer.Option(help="The most it may cost in the study, over all runs.")
+        float | None, typer.Option(help="Maximum cost in this study, over all runs.")
     ] = None,
     most_requests: Annotated[
-        int | None, typer.Option(help="The most requests it may make, over all runs.")
+        int | None, typer.Option(help="Maximum number of requests in this study, over all runs.")
     ] = None,
     dry_run: Annotated[
-        bool, typer.Option(help="Estimate questions, tokens and cost only.")
+        bool, typer.Option(help="Only estimate questions, tokens and cost.")
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Let a model judge the study as a machine assessor; a killed run is continued by the same
-    command and pays for nothing twice.
+    """Have a model judge the study as a machine assessor.
+
+    To continue an interrupted run, repeat the command; stored replies are not paid for again.
     """
     given = {name: value for name, value in locals().items() if name in Terms.__dataclass_fields__}
     terms = Terms.read({**given, "tools": tool or [Tool.PAIRS]})

@@ -22,7 +22,7 @@ Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
-    summary = "Certify a machine assessor, or import what a machine judged elsewhere."
+    summary = "Certify a machine assessor, or import its judgments from elsewhere."
     group = typer.Typer(help=summary, rich_markup_mode=None)
     group.command(
         "import", epilog="Example: topkapi machine import everyday-questions gpt-4o umbrela.qrels"
@@ -39,7 +39,7 @@ def import_file(
     file: Annotated[Path, typer.Argument(help="Grades from 0, plain or gzip.", exists=True)],
     as_json: AsJson = False,
 ) -> None:
-    """Import grades that a machine gave elsewhere: qrels, or umbrela's JSON Lines."""
+    """Import a machine's grades from elsewhere: qrels, or umbrela's JSON Lines."""
     labels = read_grades(str(file), file.read_bytes())
     with open_sessions() as sessions:
         found = import_grades(sessions, slug, machine, labels)
@@ -49,11 +49,11 @@ def import_file(
 def certificate(
     slug: Slug,
     machine: Annotated[str, typer.Argument(help="Name of the machine.")],
-    tool: Annotated[Tool, typer.Option(help="Tool that it judged with.")] = Tool.PAIRS,
+    tool: Annotated[Tool, typer.Option(help="Tool used by the machine.")] = Tool.PAIRS,
     epsilon: Annotated[
         float,
         typer.Option(
-            min=0.0, max=0.5, help="Advantage of a person that is accepted: .1 crowds, .2 experts."
+            min=0.0, max=0.5, help="Accepted advantage of people: .1 for crowds, .2 for experts."
         ),
     ] = 0.1,
     out: Annotated[Path | None, typer.Option(help="File to write; printed if omitted.")] = None,

@@ -37,7 +37,7 @@ def register(cli: typer.Typer) -> None:
 
 def plan(
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Queries of the study.", show_default="50")
+        int | None, typer.Option(min=1, help="Number of queries.", show_default="50")
     ] = None,
     n: Annotated[
         int | None,
@@ -47,9 +47,7 @@ def plan(
         int | None, typer.Option(min=1, help="Length of the list.", show_default="10")
     ] = None,
     people: Annotated[int, typer.Option(min=1, help="People who share the work.")] = 1,
-    lists: Annotated[
-        int, typer.Option(min=1, help="Lists per query, made independently of each other.")
-    ] = 1,
+    lists: Annotated[int, typer.Option(min=1, help="Independent lists per query.")] = 1,
     team: Annotated[
         int, typer.Option(min=1, max=50, help="People who make one list together.")
     ] = 1,
@@ -60,7 +58,7 @@ def plan(
     sorter: Annotated[str, typer.Option(help=f"One of {', '.join(SORTERS)}.")] = "robust",
     error: Annotated[
         float | None,
-        typer.Option(min=0, max=0.49, help="Error rate of the people.", show_default="0.1"),
+        typer.Option(min=0, max=0.49, help="Error rate of people.", show_default="0.1"),
     ] = None,
     error_model: Annotated[
         Errors, typer.Option(help="How people err, as in `topkapi simulate`.")
@@ -72,8 +70,8 @@ def plan(
     study: Annotated[
         str | None,
         typer.Option(
-            help="Slug of a study whose queries, documents, k, error rate and time per answer are "
-            "used where no option gives them."
+            help="Slug of a study to take queries, documents, k, error rate and time per answer "
+            "from, unless an option sets them."
         ),
     ] = None,
     seconds: Annotated[
@@ -85,15 +83,13 @@ def plan(
     ] = None,
     difference: Annotated[
         float | None,
-        typer.Option(
-            min=0.0001, help="Difference between two systems that should be found, with power 0.8."
-        ),
+        typer.Option(min=0.0001, help="Difference between two systems to detect, with power 0.8."),
     ] = None,
     deviation: Annotated[
         float | None,
         typer.Option(
             min=0.0001,
-            help="Standard deviation of this difference over queries.",
+            help="Standard deviation of that difference over queries.",
             show_default="of the systems of --study, else 0.2",
         ),
     ] = None,
@@ -106,8 +102,7 @@ def plan(
 ) -> None:
     """Plan a study: questions, hours and expected quality of its lists.
 
-    A line for each budget of questions; intervals contain the mean over the lists of the study with
-    95 %.
+    Prints a line per question budget, with 95 % intervals for the mean over the study's lists.
     """
     if votes is not None and prior is not None:
         raise Refused("--votes: --prior needs simulated people")

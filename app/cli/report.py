@@ -49,7 +49,7 @@ def report(
     ] = None,
     source: Annotated[
         list[Path] | None,
-        typer.Option("--from", help="A file of preferences, gzip or plain; several are compared."),
+        typer.Option("--from", help="File of preferences, plain or gzipped; several are compared."),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the page, tables and plots.")] = Path(
         "report"
@@ -65,15 +65,15 @@ def report(
     preference: Annotated[
         str | None,
         typer.Option(
-            help="In files of pairs, preferences are codes (a, b, tie, 1, -1, ...) or ids of "
-            "documents; decided by the file if omitted."
+            help="Whether preferences in files of pairs are codes (a, b, tie, 1, -1, ...) or ids "
+            "of documents; detected if omitted."
         ),
     ] = None,
     leave_out_self: Annotated[
         bool,
         typer.Option(
             "--leave-out-self",
-            help="Count and leave out answers in files that compare a document with itself.",
+            help="Leave out (and count) answers in files that compare a document with itself.",
         ),
     ] = False,
     pseudonyms: Annotated[
@@ -83,13 +83,13 @@ def report(
         bool,
         typer.Option(
             "--confidence",
-            help="Also each list's confidence; adds a third of a second per session.",
+            help="Include the confidence of each list; takes a third of a second per session.",
         ),
     ] = False,
     consensus: Annotated[
         str | None,
         typer.Option(
-            help="bradley-terry over answers (the default where there are answers), or "
+            help="bradley-terry over answers (the default if there are answers), or "
             "supervised-kemeny over lists."
         ),
     ] = None,
@@ -102,7 +102,7 @@ def report(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Report agreement between assessors, and their effort.
+    """Report the assessors' agreement and effort.
 
     Writes report.html (one self-contained page), report.json, CSV tables, plots, and the consensus
     lists into a folder.

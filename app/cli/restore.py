@@ -26,13 +26,12 @@ def register(cli: typer.Typer) -> None:
 
 def restore(
     path: Annotated[
-        Path, typer.Argument(exists=True, help="Backup to read, or the folder of backup --keep.")
+        Path,
+        typer.Argument(exists=True, help="Backup file, or folder of backups (the newest is read)."),
     ],
     as_json: AsJson = False,
 ) -> None:
-    """Fill an empty SQLite or PostgreSQL database from a backup of either; of a folder, the
-    newest.
-    """
+    """Fill an empty SQLite or PostgreSQL database from a backup of either."""
     if path.is_dir():
         found = named_backups(path)
         if not found:

@@ -63,8 +63,9 @@ class SimulateOptions:
     error_model: Annotated[
         Errors,
         typer.Option(
-            help="uniform: equal for all pairs; even, normal: rarer with the distance of evenly or "
-            "normally spaced pages; mixed: lapses and even. bt is another name of even."
+            help="uniform: equal for all pairs; even, normal: rarer with the distance between "
+            "evenly or normally spaced pages; mixed: lapses and even. bt is another name for "
+            "even."
         ),
     ] = Errors.UNIFORM
     persistent: Annotated[
@@ -115,13 +116,15 @@ class SimulateOptions:
     prior: Annotated[
         float | None,
         typer.Option(
-            min=-0.99, max=0.99, help="A ranker's scores, of this correlation with the true worths."
+            min=-0.99,
+            max=0.99,
+            help="Use a ranker's scores with this correlation with the true worths.",
         ),
     ] = None
     queries: Annotated[
         int,
         typer.Option(
-            min=0, help="Queries that people finish first; their errors are learned from them."
+            min=0, help="Queries that people finish first, from which their errors are learned."
         ),
     ] = 0
     processes: Annotated[
@@ -183,8 +186,8 @@ def sessions(options: SimulateOptions) -> None:
     """Simulate sessions: questions asked, and quality of the resulting list.
 
     The kappa-NDCG at k compares the list with the true one (Niu et al. 2012, equation 2); overlap
-    is the share of the true top k that the list contains. `topkapi simulate` without the name of a
-    command does the same.
+    is the share of the true top k that the list contains. `topkapi simulate` without a subcommand
+    does the same.
     """
     _simulate(options, options.setting())
 
@@ -192,12 +195,15 @@ def sessions(options: SimulateOptions) -> None:
 def votes(
     file: Annotated[Path, typer.Argument(help="A file of preferences that `report --from` reads.")],
     one_assessor: Annotated[
-        bool, typer.Option("--one-assessor", help="One person answers, gold is from the others.")
+        bool,
+        typer.Option(
+            "--one-assessor", help="Take all answers from one person and the truth from the others."
+        ),
     ] = False,
     *,
     options: SimulateOptions,
 ) -> None:
-    """Replay real votes: gold comes from the votes that do not answer."""
+    """Replay real votes; the truth comes from the votes not used as answers."""
     if one_assessor and options.team > 1:
         raise Refused("--one-assessor: one person is no --team")
     found = read_elections(file, options.n, one_assessor, options.team)

@@ -96,13 +96,13 @@ def scores(
     baseline: Annotated[str | None, typer.Option(help="System to compare the others with.")] = None,
     truth: Annotated[
         str | None,
-        typer.Option(help="topk (the default where there are lists) or graded."),
+        typer.Option(help="topk (the default if there are lists) or graded."),
     ] = None,
     measure: Annotated[
         str | None, typer.Option(help="Measure to print, such as map; the main one if omitted.")
     ] = None,
     shared: Annotated[
-        bool, typer.Option("--shared", help="Only the queries that every system has.")
+        bool, typer.Option("--shared", help="Use only queries that all systems have.")
     ] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file for all systems and measures.")] = None,
     as_json: AsJson = False,

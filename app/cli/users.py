@@ -93,10 +93,10 @@ def disable(email: Email, as_json: AsJson = False) -> None:
 def erase(
     email: Email,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
-    notes: Annotated[bool, typer.Option("--notes", help="Blank notes and flags too.")] = False,
+    notes: Annotated[bool, typer.Option("--notes", help="Also blank notes and flags.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Replace name and e-mail by a pseudonym everywhere, for good; keep all judgments."""
+    """Permanently replace name and e-mail with a pseudonym (judgments are kept)."""
     if not yes:
         typer.confirm(f"Erase {email} for good?", abort=True)
     with open_sessions() as sessions:
@@ -117,7 +117,7 @@ def password(email: Email, as_json: AsJson = False) -> None:
 
 
 def reset_totp(email: Email, as_json: AsJson = False) -> None:
-    """Turn one-time codes off for somebody who lost the authenticator app."""
+    """Turn off one-time codes for a person who lost the authenticator app."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         turn_off(session, user)
@@ -125,7 +125,7 @@ def reset_totp(email: Email, as_json: AsJson = False) -> None:
 
 
 def unlink(email: Email, as_json: AsJson = False) -> None:
-    """Unlink the account at the OpenID provider; the next sign-in there links it again."""
+    """Unlink an account from the OpenID provider; the next sign-in links it again."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         accounts.unlink_openid(session, user)
@@ -139,15 +139,15 @@ def invite(
     name: Annotated[str, typer.Option(help="Full name; not needed for an existing account.")] = "",
     csv: Annotated[
         Path | None,
-        typer.Option(help="CSV file with the columns email and name: invite all or nobody."),
+        typer.Option(help="CSV file with the columns email and name; invites everyone or no one."),
     ] = None,
-    role: Annotated[Role, typer.Option(help="What a new person may do.")] = Role.ASSESSOR,
+    role: Annotated[Role, typer.Option(help="What new people may do.")] = Role.ASSESSOR,
     base_url: Annotated[
         str, typer.Option(help="Public address of this server.", metavar="URL")
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Create a one-time link for setting a password, and an account if there is none."""
+    """Create a one-time link to set a password, and the account if it does not exist."""
     if (email is None) == (csv is None):
         raise Refused("give either an e-mail address or a file with --csv")
     settings = Settings()
@@ -205,7 +205,7 @@ def token(
     name: Annotated[str, typer.Option(help="What the token is for.")] = "command line",
     scope: Annotated[Scope, typer.Option(help="What it allows.")] = Scope.WRITE,
     days: Annotated[
-        int, typer.Option(min=0, max=MOST_TOKEN_DAYS, help="Days until it ends; 0: it never does.")
+        int, typer.Option(min=0, max=MOST_TOKEN_DAYS, help="Days until it expires; 0 for never.")
     ] = TOKEN_DAYS,
     as_json: AsJson = False,
 ) -> None:
@@ -220,10 +220,10 @@ def token(
 def data(
     email: Email,
     out: Annotated[
-        Path | None, typer.Option(help="File to write; standard output if absent.")
+        Path | None, typer.Option(help="File to write; standard output if omitted.")
     ] = None,
 ) -> None:
-    """Write everything that is stored about a person, as JSON."""
+    """Write all data stored about a person, as JSON."""
     with open_sessions() as sessions, sessions.read() as session, _opened(out) as file:
         file.writelines(own_data(session, accounts.user_of_email(session, email)))
 

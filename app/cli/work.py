@@ -39,14 +39,12 @@ def work(
     once: Annotated[bool, typer.Option("--once", help="Exit when no job is waiting.")] = False,
     lease: Annotated[
         float,
-        typer.Option(min=1, max=3600, help="Seconds until the job of a lost worker is retaken."),
+        typer.Option(min=1, max=3600, help="Seconds until a lost worker's job is taken over."),
     ] = 30.0,
     dask: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler whose workers compute.")
+        str | None, typer.Option(help="Address of a Dask scheduler whose workers run the jobs.")
     ] = None,
-    processes: Annotated[
-        int, typer.Option(min=1, help="Processes that compute a job at the same time.")
-    ] = 1,
+    processes: Annotated[int, typer.Option(min=1, help="Parallel processes per job.")] = 1,
     name: Annotated[
         str | None, typer.Option(hidden=True, help="Name of a worker that replaces a lost one.")
     ] = None,

@@ -5,7 +5,7 @@ from importlib import import_module
 
 import typer
 
-SUMMARY = "Train and score ranking models, and repeat the papers' experiments."
+SUMMARY = "Train and score ranking models, and reproduce the papers' experiments."
 
 
 def register(cli: typer.Typer) -> None:

@@ -80,7 +80,7 @@ def train(
     truth: StudyLabels = None,
     consensus: ConsensusMethod = None,
     validation: Annotated[
-        Path | None, typer.Option(help="LETOR file to choose settings and rounds by.")
+        Path | None, typer.Option(help="LETOR file for choosing settings and rounds.")
     ] = None,
     measure: Annotated[str, typer.Option(help="Measure that validation maximizes.")] = "ndcg@10",
     settings: Annotated[
@@ -128,7 +128,7 @@ def score(
     ] = False,
     gains: Annotated[
         Path | None,
-        typer.Option(help="Gains and discounts of ndcg and kappa-ndcg, as dcg learn writes them."),
+        typer.Option(help="Gains and discounts for ndcg and kappa-ndcg, written by dcg learn."),
     ] = None,
     discounts_only: Annotated[
         bool, typer.Option("--discounts-only", help="Use only the discounts of --gains.")
@@ -140,7 +140,7 @@ def score(
     null: NullFeatures = None,
     as_json: AsJson = False,
 ) -> None:
-    """Score a model, or another system's TREC run, by any measures."""
+    """Score a model or a TREC run by any measures."""
     if (model is None) == (run is None):
         raise Refused("give either --model to score a model or --run to score a run")
     names = [name.strip() for name in measures.split(",")]

@@ -127,11 +127,13 @@ def compare(
     ),
     gains: Annotated[
         Path | None,
-        typer.Option(help="Learned gains and discounts for NDCG, as dcg learn writes them."),
+        typer.Option(help="Gains and discounts for NDCG, written by dcg learn."),
     ] = None,
     folds: Annotated[
         int | None,
-        typer.Option(min=1, help="Use only the first folds; for a study: number of folds to make."),
+        typer.Option(
+            min=1, help="Use only the first N folds; for a study, the number of folds to create."
+        ),
     ] = None,
     *,
     options: RunOptions,
@@ -228,7 +230,7 @@ def sweep_beta(
     data: Data,
     truth: Truths = "graded,topk",
     k: Annotated[int, typer.Option(min=1, help="k of the top-k ground truth.")] = 10,
-    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    folds: Annotated[int | None, typer.Option(min=1, help="Use only the first N folds.")] = None,
     *,
     options: RunOptions,
 ) -> None:
@@ -254,11 +256,11 @@ def sweep_k(
     ks: Annotated[
         str, typer.Option(help="Values of k, comma-separated; the full order is added.")
     ] = (",".join(map(str, groups.KS))),
-    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    folds: Annotated[int | None, typer.Option(min=1, help="Use only the first N folds.")] = None,
     *,
     options: RunOptions,
 ) -> None:
-    """Train on the top k of full orders, k rising, test on the full order (Lan et al.)."""
+    """Train on the top k of full orders for rising k; test on the full order (Lan et al.)."""
     fold_set = (
         _synthetic(data, folds, options.seed)
         if data.startswith("synthetic")
@@ -282,7 +284,7 @@ def toprank_study(
     n: Annotated[
         int, typer.Option(min=1, help="Truncation level of the NDCG loss; 1000 for whole lists.")
     ] = 10,
-    folds: Annotated[int | None, typer.Option(min=1, help="Only the first so many folds.")] = None,
+    folds: Annotated[int | None, typer.Option(min=1, help="Use only the first N folds.")] = None,
     *,
     options: RunOptions,
 ) -> None:

@@ -31,16 +31,16 @@ ConsensusMethod = Annotated[
     str | None,
     typer.Option(
         "--consensus",
-        help="How a study's assessors are joined: bradley-terry over their answers (the default), "
-        "or supervised-kemeny over their lists.",
+        help="How to combine a study's assessors: bradley-terry over their answers (the "
+        "default), or supervised-kemeny over their lists.",
     ),
 ]
 NullFeatures = Annotated[
     str | None,
     typer.Option(
         "--null",
-        help="What NULL features of a file become: zero, or minimum (the least of the feature in "
-        "the query). Refused if omitted.",
+        help="Value for NULL features of a file: zero, or minimum (of the feature in the query). "
+        "Refused if omitted.",
     ),
 ]
 FOLDS = 5

@@ -81,20 +81,20 @@ def import_command(
     edits: Annotated[
         Literal["keep", "replace"] | None,
         typer.Option(
-            help="If name, guidelines or settings were edited in the study: keep them all, or "
-            "replace them by the files'. Otherwise edits are kept, and the import is refused where "
-            "the files have changed too."
+            help="If name, guidelines or settings were edited in the study: keep all edits, or "
+            "replace them with the files. If omitted, edits are kept, and the import is refused "
+            "if the files changed as well."
         ),
     ] = None,
     queries: Annotated[
-        int | None, typer.Option(min=1, help="Take the first queries that have candidates.")
+        int | None, typer.Option(min=1, help="Import only the first N queries with candidates.")
     ] = None,
     candidates: Annotated[
-        int | None, typer.Option(min=1, help="Take the first candidates of each query.")
+        int | None, typer.Option(min=1, help="Import only the first N candidates per query.")
     ] = None,
     split: Annotated[
         str | None,
-        typer.Option(help="Choose among several files by a word of their names, such as train."),
+        typer.Option(help="Choose among several files by a word in their names, such as train."),
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the study, instead of its own.")] = None,
     slug: Annotated[
@@ -106,18 +106,17 @@ def import_command(
     ] = None,
     pool: Annotated[
         int | None,
-        typer.Option(min=1, help="Make the candidates from the first documents of each run."),
+        typer.Option(min=1, help="Pool the first N documents of each run as candidates."),
     ] = None,
     prior: Annotated[
         Path | None,
         typer.Option(
-            help="Scores of a ranker, a TREC run, that help the sorter robust to choose its "
-            "questions."
+            help="TREC run with a ranker's scores, which help the sorter robust choose questions."
         ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Import a study, or add new data to one of the same slug; all of it or nothing."""
+    """Import a study, or add data to the study of the same slug; all or nothing."""
     policy = EditPolicy(edits)
     options = ReadOptions(queries, candidates, split, name, slug, leave_out, pool)
     try:

@@ -102,14 +102,16 @@ def _setting(text: str) -> tuple[str, Any]:
 def access(
     slug: Slug,
     give: Annotated[
-        list[str] | None, typer.Option(help="E-mail of a researcher who may read it; repeatable.")
+        list[str] | None,
+        typer.Option(help="E-mail of a researcher to grant access to; repeatable."),
     ] = None,
     take: Annotated[
-        list[str] | None, typer.Option(help="E-mail of one who may no longer; repeatable.")
+        list[str] | None,
+        typer.Option(help="E-mail of a researcher to revoke access from; repeatable."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the researchers who may read a study, after giving or taking access."""
+    """Grant or revoke researchers' access to a study, and list who has it."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = lifecycle.required_study(session, slug)
         for given, emails in ((True, give), (False, take)):
@@ -129,7 +131,7 @@ def withdraw(
     tool: ToolOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Withdraw the unfinished work of an assessor; the answers so far are kept."""
+    """Withdraw an assessor's unfinished work (answers so far are kept)."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = lifecycle.required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
@@ -147,7 +149,7 @@ def reassign(
     tool: ToolOption = None,
     as_json: AsJson = False,
 ) -> None:
-    """Reassign the unfinished work of an assessor, to one person or evenly to the others."""
+    """Reassign an assessor's unfinished work to one person, or evenly to the others."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = lifecycle.required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
@@ -161,7 +163,7 @@ def adjudicate(
     to: Annotated[str, typer.Option(help="E-mail of the adjudicator.")] = "",
     as_json: AsJson = False,
 ) -> None:
-    """List the queries whose lists disagree, or assign the open pairs of one to a person."""
+    """List queries with disagreement, or assign the open pairs of one to a person."""
     if bool(query) != bool(to):
         raise Refused("--query and --to belong together; without both, the queries are listed")
     with open_sessions() as sessions, sessions.write.begin() as session:
@@ -196,8 +198,8 @@ def _disagreement(each: adjudication.Disagreement) -> dict[str, Any]:
 def void(
     slug: Slug,
     assessor: Assessor,
-    reason: Annotated[str, typer.Option(help="Why; kept in the audit log.")] = "",
-    undo: Annotated[bool, typer.Option("--undo", help="Let void work count again.")] = False,
+    reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Count voided work again.")] = False,
     query: Queries = None,
     tool: ToolOption = None,
     as_json: AsJson = False,
@@ -219,7 +221,7 @@ def copy(
     out: Annotated[Path, typer.Option(help="File to write.")],
     as_json: AsJson = False,
 ) -> None:
-    """Write a full copy of a study, which a deletion requires."""
+    """Write a full copy of a study, as required before deleting it."""
     with open_sessions() as sessions:
         made = full_copy.copy_study(sessions, slug, out)
     facts = {"study": slug, "file": str(out), "bytes": made.size, "sha256": made.sha256}
@@ -228,10 +230,10 @@ def copy(
 
 def delete(
     slug: Slug,
-    confirm: Annotated[str, typer.Option(help="The slug again, so that nothing goes by mistake.")],
+    confirm: Annotated[str, typer.Option(help="The slug again, to prevent mistakes.")],
     as_json: AsJson = False,
 ) -> None:
-    """Delete an archived study whose judgments a full copy holds."""
+    """Delete an archived study that has a current full copy."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = lifecycle.required_study(session, slug)
         rows = lifecycle.delete_study(session, study, confirm=confirm)

@@ -96,7 +96,7 @@ def assign_command(
     ] = None,
     lists: Annotated[
         bool,
-        typer.Option("--lists", help="Assign the tool lists, which has its own rotation."),
+        typer.Option("--lists", help="Assign list comparisons, which have a separate rotation."),
     ] = False,
     csv: Annotated[
         Path | None,
@@ -107,7 +107,7 @@ def assign_command(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Assign work by rotation over assessors, or from a CSV file; all of it or nothing."""
+    """Assign work by rotation or from a CSV file; all or nothing."""
     if (csv is None) == (not to):
         raise Refused("give either the assessors with --to, once for each, or a file with --csv")
     with open_sessions() as sessions:
@@ -223,7 +223,7 @@ def archive_command(
     undo: Annotated[bool, typer.Option("--undo", help="Unarchive the study.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Archive a study: it leaves every queue, and all judgments stay."""
+    """Archive a study: remove it from all queues (judgments are kept)."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = lifecycle.required_study(session, slug)
         (lifecycle.unarchive if undo else lifecycle.archive)(session, study)
