@@ -32,7 +32,8 @@ from tests.judging import Job, answer_to, make_job
 from tests.live import serving
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Content
-from topkapi.app.services.importing.records.contents import content_hash, content_row
+from topkapi.app.db.models.document import content_hash
+from topkapi.app.services.importing.records.contents import content_row
 
 PAGE = 50_000
 TARGET = 0.5

@@ -32,6 +32,7 @@ from tests.ranked import make_ranked_study
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Assignment, Job, MachineCall, MachineSpending, User
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.errors import AppError
 from topkapi.app.domain.machines.spending import Prices
 from topkapi.app.services.demo.loading import load_demo
@@ -39,7 +40,6 @@ from topkapi.app.services.jobs.store import expire_leases
 from topkapi.app.services.machines import judging
 from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.results.exports import EXPORTS, ExportOptions, open_export
-from topkapi.app.services.studies.lifecycle import required_study
 
 KILLS = 5
 CONCURRENCY = 4

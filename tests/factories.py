@@ -21,9 +21,10 @@ from topkapi.app.db.models import (
     StudyAccess,
     User,
 )
+from topkapi.app.db.models.document import content_hash
 from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.services.importing.records.contents import content_hash, content_row
+from topkapi.app.services.importing.records.contents import content_row
 
 if TYPE_CHECKING:
     from topkapi.app.services.accounts.sign_in import Authenticator

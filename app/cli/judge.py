@@ -25,6 +25,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db.engine import Sessions
     from topkapi.app.db.models import Job
+    from topkapi.app.db.queries.studies.studies import required_study
     from topkapi.app.services.jobs import judge as judge_job
     from topkapi.app.services.jobs import store
     from topkapi.app.services.jobs.store import Lease
@@ -32,7 +33,6 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.machines import judging
     from topkapi.app.services.machines.judging import Estimate
     from topkapi.app.services.machines.terms import Terms
-    from topkapi.app.services.studies.lifecycle import required_study
 
 _LEASE = timedelta(seconds=10)
 _STOPPING = "topkapi: stopping; waiting for the replies to requests in transit"

@@ -19,6 +19,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.report.subjects.leaderboard import Leaderboard, queries_needed
     from topkapi.analysis.report.subjects.systems import ScoredSystem, SystemScores, table_rows
     from topkapi.app.db.models import SystemRun
+    from topkapi.app.db.queries.studies.studies import required_study
     from topkapi.app.services.results.exports import export_session
     from topkapi.app.services.results.systems.cache import SystemReports
     from topkapi.app.services.results.systems.runs import (
@@ -28,7 +29,6 @@ if TYPE_CHECKING or RUNNING:
         remove_run,
         runs_of,
     )
-    from topkapi.app.services.studies.lifecycle import required_study
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 

@@ -16,10 +16,10 @@ from tests.factories import make_user
 from tests.studies import append, candidate, document, query, small_study, zipped
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Document, Query, Ranking, Study, User
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.importing import import_study, open_source
-from topkapi.app.services.studies.lifecycle import required_study
 
 pytestmark = pytest.mark.browser
 NAMES = ("Ansa Lehto", "Bao Trinh", "Chidi Eze", "Dora Kiss")

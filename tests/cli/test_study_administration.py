@@ -13,10 +13,10 @@ from tests.factories import make_study, make_user
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import Assignment, AuditEvent, Study, User
 from topkapi.app.db.queries.jobs import jobs_of_study
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.jobs.store import queue_job
-from topkapi.app.services.studies import lifecycle
 
 EMAILS = [f"p{number}@x.example" for number in range(4)]
 
@@ -139,7 +139,7 @@ def test_a_person_is_erased_everywhere(
     done(capsys, "study", "assign", "roses", "--to", EMAILS[0], "--to", EMAILS[1])
     engine = make_engine(database_url)
     with make_sessions(engine).write.begin() as session:
-        study = lifecycle.required_study(session, "roses")
+        study = required_study(session, "roses")
         starter = session.scalars(select(User).where(User.email == EMAILS[0])).one()
         queue_job(session, study, "confidence", {}, actor_id=starter.id)
     engine.dispose()

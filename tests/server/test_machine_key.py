@@ -19,12 +19,12 @@ from tests.services.test_machines import ALL, everything
 from tests.waiting import until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, MachineCall, User
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import JobState, Role
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.jobs import store
 from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.results.exports import EXPORTS, ExportOptions, open_export
-from topkapi.app.services.studies.lifecycle import required_study
 
 SLUG = "ranked"
 KEY = 'sk-secret/of+the"test'

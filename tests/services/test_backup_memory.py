@@ -10,8 +10,8 @@ from tests.memory import peak_of
 from tests.services.test_backups import other
 from topkapi.app.db import migrations
 from topkapi.app.db.models import Content
+from topkapi.app.db.models.document import content_hash as hash_of
 from topkapi.app.services.backups import read_backup, write_backup
-from topkapi.app.services.importing.records.contents import content_hash as hash_of
 from topkapi.app.services.importing.records.contents import content_row
 
 pytestmark = pytest.mark.both

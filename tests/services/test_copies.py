@@ -30,6 +30,7 @@ from topkapi.app.db.models import (
     User,
 )
 from topkapi.app.db.queries.studies import study_tables
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.plan_digest import plan_digest
@@ -161,7 +162,7 @@ def test_a_copy_comes_back_after_the_study_was_deleted(session: Session, tmp_pat
     lifecycle.delete_study(session, study, confirm="tulips")
     assert is_copy(copy.path)
     report = read_copy(session, copy.path)
-    again = lifecycle.required_study(session, "tulips")
+    again = required_study(session, "tulips")
     assert facts(session, again) == before
     assert (report.slug, report.action, report.queries) == ("tulips", "restore", 2)
     assert report.notes == ("2 assignments with 2 log entries restored",)
@@ -176,7 +177,7 @@ def test_a_copy_is_read_beside_the_original_under_another_slug(
     with pytest.raises(Conflict, match="--slug"):
         read_copy(session, path)
     read_copy(session, path, slug="tulips-2")
-    first, second = (lifecycle.required_study(session, slug) for slug in ("tulips", "tulips-2"))
+    first, second = (required_study(session, slug) for slug in ("tulips", "tulips-2"))
     one, two = facts(session, first), facts(session, second)
     assert one == two
     assert second.full_copy is None
@@ -186,14 +187,14 @@ def test_a_copy_is_read_on_the_other_database(
     session: Session, tmp_path: Path, postgresql_template: PostgresqlTemplate
 ) -> None:
     path = copied(session, tmp_path / "copy.zip")
-    before = facts(session, lifecycle.required_study(session, "tulips"))
+    before = facts(session, required_study(session, "tulips"))
 
     def check(url: str) -> None:
         engine = make_engine(url)
         with make_sessions(engine).write.begin() as other:
             make_study(other, slug="another", queries=3, documents=5)  # ids differ
             report = read_copy(other, path)
-            assert facts(other, lifecycle.required_study(other, "tulips")) == before
+            assert facts(other, required_study(other, "tulips")) == before
             person = other.scalars(select(User).where(User.email == "ansa@lehto.example")).one()
             assert person.password_hash is None
             assert "1 account created without a password" in report.notes[1]

@@ -19,6 +19,7 @@ from topkapi.app.db.models import (
     SystemRun,
 )
 from topkapi.app.db.queries.studies import study_tables
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services.jobs.store import queue_job
 from topkapi.app.services.judging.queue import queue_of_user
@@ -151,7 +152,7 @@ def test_deletion_removes_everything_of_the_study_and_nothing_else(
     assert session.scalars(select(SystemRun.study_id)).all() == [kept.id]
     assert session.scalars(select(Job.study_id)).all() == [kept.id]
     with pytest.raises(NotFound, match="'gone'"):
-        lifecycle.required_study(session, "gone")
+        required_study(session, "gone")
 
 
 def test_a_copy_holds_every_row_and_every_page(session: Session, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from topkapi.analysis.metrics import evaluate
 from topkapi.analysis.report.subjects.systems import Labels, RunValues, run_values
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Study, SystemRun
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.domain.lists.session import AskingLists
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -204,12 +205,12 @@ def test_copy_and_deletion_take_the_runs_along(judged: Sessions, tmp_path: Path)
     path = tmp_path / "copy.zip"
     copy_study(judged, "tulips", path)
     with judged.write.begin() as session:
-        study = lifecycle.required_study(session, "tulips")
+        study = required_study(session, "tulips")
         lifecycle.archive(session, study)
         lifecycle.delete_study(session, study, confirm="tulips")
         assert session.scalars(select(SystemRun)).all() == []
         read_copy(session, path)
-        study = lifecycle.required_study(session, "tulips")
+        study = required_study(session, "tulips")
         assert [run.lines for run in runs_of(session, study)] == [18, 9, 18]
         assert SystemReports().report(session, "tulips").scores is not None
 

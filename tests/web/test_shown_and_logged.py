@@ -16,6 +16,7 @@ from tests.studies import small_study
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Document, JudgmentRow, TimerEvent
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.plan import hidden_name
@@ -37,7 +38,7 @@ def import_and_assign(sessions: Sessions, folder: Path, documents: int, token: s
     small_study(folder, queries=1, documents=documents)
     with sessions.write.begin() as session, open_source(folder) as source:
         import_study(session, source)
-        study = lifecycle.required_study(session, "small")
+        study = required_study(session, "small")
         made = manual_assignment.assign_one(
             session, study, email=EMAIL, query="q0", tool=Tool.PAIRS, round_number=1
         )
@@ -46,7 +47,7 @@ def import_and_assign(sessions: Sessions, folder: Path, documents: int, token: s
 
 def delete_study(sessions: Sessions) -> None:
     with sessions.write.begin() as session:
-        study = lifecycle.required_study(session, "small")
+        study = required_study(session, "small")
         lifecycle.archive(session, study)
         lifecycle.delete_study(session, study, confirm="small")
 

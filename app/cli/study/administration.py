@@ -19,7 +19,7 @@ if TYPE_CHECKING or RUNNING:
 
     from topkapi.app.db.models import Study
     from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
-    from topkapi.app.db.queries.studies.studies import researchers_of
+    from topkapi.app.db.queries.studies.studies import required_study, researchers_of
     from topkapi.app.services.accounts.users import user_of_email
     from topkapi.app.services.assignments import adjudication, bulk
     from topkapi.app.services.studies import edit_study, full_copy, lifecycle
@@ -81,7 +81,7 @@ def settings(
     given = dict(_setting(each) for each in change or [])
     name = given.pop("name", None)
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         if given or name is not None:
             edit_study.change_study(session, study, name=name, settings=given or None)
         stored = {"name": study.name, **study.settings.as_json()}
@@ -113,7 +113,7 @@ def access(
 ) -> None:
     """Grant or revoke researchers' access to a study, and list who has it."""
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         for given, emails in ((True, give), (False, take)):
             for email in emails or ():
                 set_access(session, study, user_of_email(session, email), given=given)
@@ -133,7 +133,7 @@ def withdraw(
 ) -> None:
     """Withdraw an assessor's unfinished work (answers so far are kept)."""
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
         rows = named_rows(session, study.id, bulk.withdraw(session, study, ids))
     _say_work(as_json, slug, rows, "withdrawn")
@@ -151,7 +151,7 @@ def reassign(
 ) -> None:
     """Reassign an assessor's unfinished work to one person, or evenly to the others."""
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
         rows = named_rows(session, study.id, bulk.reassign(session, study, ids, to))
     _say_work(as_json, slug, rows, "reassigned to:" if rows else "reassigned")
@@ -167,7 +167,7 @@ def adjudicate(
     if bool(query) != bool(to):
         raise Refused("--query and --to belong together; without both, the queries are listed")
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         if query:
             made = adjudication.assign_adjudication(session, study, query=query, email=to)
             facts = {"study": slug, "query": query, "open_pairs": len(made.plan["pairs"])}
@@ -206,7 +206,7 @@ def void(
 ) -> None:
     """Exclude an assessor's finished work from consensus and report (it is kept)."""
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "void" if undo else "finished")
         if undo:
             made = bulk.restore(session, study, ids)
@@ -235,7 +235,7 @@ def delete(
 ) -> None:
     """Delete an archived study that has a current full copy."""
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         rows = lifecycle.delete_study(session, study, confirm=confirm)
     say(as_json, {"study": slug, "rows": rows}, f"{slug} is deleted")
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.models import Assignment
     from topkapi.app.db.queries.assignments import assignments as assigned
     from topkapi.app.db.queries.progress import Ordered
+    from topkapi.app.db.queries.studies.studies import required_study
     from topkapi.app.services.accounts.users import user_of_email
     from topkapi.app.services.assignments import manual_assignment, rotation
     from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
@@ -61,7 +62,7 @@ def payments_command(
     """Print hours and amounts per assessor as CSV; the rates are not stored."""
     rates = Rates(_rate("--per-hour", per_hour), _rate("--per-query", per_query))
     with open_sessions() as sessions, sessions.read() as session:
-        found = list(payments(session, lifecycle.required_study(session, slug), rates))
+        found = list(payments(session, required_study(session, slug), rates))
     text = csv_text([HEAD, *(each.row() for each in found)]).rstrip("\n")
     plain = {"active_hours": float, "amount": float}
     rows = [
@@ -139,7 +140,7 @@ def _loads(rows: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict[str, Any]]:
-    study = lifecycle.required_study(session, slug)
+    study = required_study(session, slug)
     try:
         made = assign_csv(session, study, path.read_bytes())
     except CsvRefused as refused:
@@ -159,7 +160,7 @@ def _rotated(
     seed: str | None,
     lists: bool,
 ) -> list[dict[str, Any]]:
-    study = lifecycle.required_study(session, slug)
+    study = required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
     with manual_assignment.explaining(session, study):
         made = rotation.assign_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
@@ -174,7 +175,7 @@ def _previewed(
     seed: str | None,
     lists: bool,
 ) -> list[dict[str, Any]]:
-    study = lifecycle.required_study(session, slug)
+    study = required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
     with manual_assignment.explaining(session, study):
         plan = rotation.plan_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
@@ -225,7 +226,7 @@ def archive_command(
 ) -> None:
     """Archive a study: remove it from all queues (judgments are kept)."""
     with open_sessions() as sessions, sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         (lifecycle.unarchive if undo else lifecycle.archive)(session, study)
     outcome = "is no longer archived" if undo else "is archived"
     say(as_json, {"slug": slug, "archived": not undo}, f"{slug} {outcome}")
@@ -234,7 +235,7 @@ def archive_command(
 def progress_command(slug: Slug, as_json: AsJson = False) -> None:
     """Print the progress of a study: overall, and per assessor."""
     with open_sessions() as sessions, sessions.read() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         seen = study_progress.overview(session, study)
         people, _ = study_progress.people(session, Ordered("name", False, "", _ALL, 0), seen)
     rows = [{"assessor": user.email, "name": user.name, **_facts(line)} for user, line in people]

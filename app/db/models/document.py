@@ -1,6 +1,7 @@
 """Pages, their files, candidates and rankings. Content is stored once, by its hash."""
 
 from datetime import datetime
+from hashlib import sha256
 
 from sqlalchemy import JSON, ForeignKey, Index, LargeBinary, String, Text, UniqueConstraint
 from sqlalchemy.orm import Mapped, mapped_column, relationship
@@ -91,3 +92,11 @@ class SystemRun(Base):
     lines: Mapped[int]
     data: Mapped[bytes] = mapped_column(LargeBinary, deferred=True)
     created_at: Mapped[datetime] = mapped_column(default=now)
+
+
+def content_hash(media_type: str, data: bytes) -> str:
+    """Return the key of a content: a hash of its media type and its bytes.
+
+    The same bytes are two contents as a page and as plain text.
+    """
+    return sha256(media_type.encode() + b"\0" + data).hexdigest()

@@ -22,11 +22,11 @@ from topkapi.app.db.models import (
     StudyAccess,
     User,
 )
+from topkapi.app.domain import addresses
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services import audit
 from topkapi.app.services.accounts import users
 
-DOMAIN = "erased.invalid"  # a domain that can never exist (RFC 2606)
 _ERASED = "(erased)"
 # Where the audit log has names: of people before and after, and of tokens.
 _NAMES = {"user.rename": ("before", "after"), "token.issue": ("name",), "token.revoke": ("name",)}
@@ -39,7 +39,7 @@ def erase_user(
 
     ``notes`` also blanks the notes and flags that the person wrote.
     """
-    if user.email.endswith(f"@{DOMAIN}"):
+    if user.email.endswith(f"@{addresses.ERASED}"):
         raise Conflict(f"{user.email} is erased already.")
     if connection_of(session).dialect.name == "sqlite":
         session.execute(text("PRAGMA secure_delete=ON"))  # overwrite what is replaced
@@ -47,7 +47,7 @@ def erase_user(
     session.flush()
     own = select(ApiToken.id).where(ApiToken.user_id == user.id)
     old, tokens = user.email, {str(number) for number in session.scalars(own)}
-    user.email, user.name = f"person-{user.id}@{DOMAIN}", f"Person {user.id}"
+    user.email, user.name = f"person-{user.id}@{addresses.ERASED}", f"Person {user.id}"
     user.password_hash = user.totp_salt = user.openid = None
     user.disabled_at = user.disabled_at or now()
     for table in (ApiToken, Invitation, RecoveryCode, StudyAccess):

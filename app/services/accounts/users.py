@@ -13,6 +13,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.models import StudyAccess, User
 from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.db.queries.crowds import is_crowd
+from topkapi.app.domain import addresses
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Forbidden, Invalid, NotFound
 from topkapi.app.services import audit
@@ -20,7 +21,6 @@ from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.passwords import hash_password
 
 EMAIL = re.compile(r"[^@\s,;<>]+@[^@\s,;<>]+")
-MACHINE_HOST = "machine.invalid"  # a host that cannot exist: nobody gets mail there
 
 
 def create_user(
@@ -36,8 +36,8 @@ def create_user(
 ) -> User:
     """Create an account; without a password it cannot sign in until one is set."""
     email = _checked_email(email)
-    if email.endswith(f"@{MACHINE_HOST}") and not machine:
-        raise Invalid(f"Addresses at {MACHINE_HOST} are those of machines.", field="email")
+    if email.endswith(f"@{addresses.MACHINE}") and not machine:
+        raise Invalid(f"Addresses at {addresses.MACHINE} are those of machines.", field="email")
     user = User(
         email=email,
         name=checked_name(name),

@@ -10,17 +10,10 @@ from sqlalchemy.exc import DataError, IntegrityError
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
+from topkapi.app.db.row_files import DAMAGE, read_rows, row_of
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.services.backups.archive import (
-    DAMAGE,
-    FORMAT,
-    MANIFEST,
-    Manifest,
-    continue_numbering,
-    read_rows,
-    row_of,
-)
+from topkapi.app.services.backups.archive import FORMAT, MANIFEST, Manifest, continue_numbering
 
 
 def read_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:

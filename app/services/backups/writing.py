@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine, LargeBinary, Table, select
 
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import READ_ONLY
-from topkapi.app.services.backups.archive import MANIFEST, Manifest, last_ids, write_rows
+from topkapi.app.db.row_files import write_rows
+from topkapi.app.services.backups.archive import MANIFEST, Manifest, last_ids
 
 SYNC_BYTES = 4 * 1024**2
 

@@ -18,6 +18,7 @@ from topkapi.app.db.models import CrowdWorker, EntryLink, Study, User
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.db.queries.assignments import assignments as assigned
 from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.domain import addresses
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.crowds import Arrival, next_work
 from topkapi.app.domain.enums import Role
@@ -29,7 +30,6 @@ from topkapi.app.services.assignments.manual_assignment import withdraw_many
 from topkapi.app.services.assignments.steps import Spec
 
 IDLE = timedelta(hours=24)  # without an answer, until somebody else may take the place
-DOMAIN = "crowd.invalid"  # a domain that can never exist (RFC 2606)
 _FULL = "Nothing was stored. Please return your submission on the platform's page."
 _OTHER_SESSION = (
     "Somebody with this worker id has begun in another browser and with another submission. Open "
@@ -147,7 +147,9 @@ def _release_idle(session: Session, study: Study) -> None:
 def _new_user(session: Session) -> User:
     """Create an account with a pseudonym and without a password: nobody can sign in with it."""
     name = secrets.token_hex(6)
-    user = User(email=f"worker-{name}@{DOMAIN}", name=f"Worker {name[:6]}", role=Role.ASSESSOR)
+    user = User(
+        email=f"worker-{name}@{addresses.CROWD}", name=f"Worker {name[:6]}", role=Role.ASSESSOR
+    )
     session.add(user)
     session.flush()
     return user

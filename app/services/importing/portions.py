@@ -11,10 +11,10 @@ from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content
+from topkapi.app.db.queries.studies.importing import lock_imports, new_contents
 from topkapi.app.db.queries.studies.study_tables import drop_unfinished, drop_unused
 from topkapi.app.db.search import index_documents, unindexed
 from topkapi.app.services.importing.kinds.base import Row
-from topkapi.app.services.importing.writing import lock_imports, new_contents
 
 _MOST_PAUSE = 0.25  # seconds
 _PAUSES = (0.5, 1.0, 2.0, 4.0)  # seconds between tries to remove what an import left

@@ -14,6 +14,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
 from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.queries.studies.importing import lock_imports
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.db.search import index_documents
 from topkapi.app.domain.enums import Tool
@@ -48,12 +49,7 @@ from topkapi.app.services.importing.problems import Problems, counted
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
 from topkapi.app.services.importing.staging import Staging
-from topkapi.app.services.importing.writing import (
-    lock_imports,
-    write_head,
-    write_study,
-    write_unfinished,
-)
+from topkapi.app.services.importing.writing import write_head, write_study, write_unfinished
 
 Action = Literal["create", "extend", "restore"]
 _OUTCOMES = {

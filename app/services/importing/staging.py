@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import IO, Any
 
+from topkapi.app.db.models.document import content_hash
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.kinds import KINDS
@@ -15,7 +16,7 @@ from topkapi.app.services.importing.kinds.base import Checked, Kind, Row
 from topkapi.app.services.importing.kinds.documents import DOCUMENTS, document_digest
 from topkapi.app.services.importing.kinds.files import FILES
 from topkapi.app.services.importing.media import scratch_file
-from topkapi.app.services.importing.records.contents import content_hash, content_row
+from topkapi.app.services.importing.records.contents import content_row
 from topkapi.app.services.importing.records.pages import file_type
 from topkapi.app.services.importing.records.types import DocumentRecord
 from topkapi.app.services.importing.sources.reader import Reader

@@ -4,12 +4,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Executable, Table, insert, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy import Table, insert
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
-from topkapi.app.db.models import Assignment, Content, Study
+from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.judging.lists import lock_queries
 from topkapi.app.db.queries.studies.importing import query_numbers
@@ -26,7 +25,6 @@ from topkapi.app.services.importing.kinds.base import Checked, Writing
 from topkapi.app.services.importing.staging import Staging
 
 _ROWS = 1000
-_IMPORT_LOCK = 7_461_830_552  # key of the advisory lock that serializes imports on PostgreSQL
 
 T = TypeVar("T")
 
@@ -70,12 +68,6 @@ def write_unfinished(
     _write_rows(session, checked, changes, staging, number, rest)
 
 
-def lock_imports(session: Session) -> None:
-    """Serialize imports on PostgreSQL: two that insert the same contents could deadlock."""
-    if session.get_bind().dialect.name == "postgresql":
-        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _IMPORT_LOCK})
-
-
 def write_head(
     session: Session, study: Study, checked: Checked, changes: Changes, actor_id: int | None
 ) -> None:
@@ -89,13 +81,6 @@ def write_head(
     session.flush()
     if changes.study is None or study.guidelines != merged.guidelines:
         record_version(session, study, merged.guidelines, source="import", actor_id=actor_id)
-
-
-def new_contents(session: Session) -> Executable:
-    """Return an insert that skips existing contents, in the dialect of the database."""
-    if session.get_bind().dialect.name == "postgresql":
-        return postgresql.insert(_table(Content)).on_conflict_do_nothing()
-    return sqlite.insert(_table(Content)).on_conflict_do_nothing()
 
 
 def _write_rows(

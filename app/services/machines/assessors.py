@@ -8,9 +8,10 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries import machines as queries
 from topkapi.app.db.queries.accounts.accounts import user_by_email
+from topkapi.app.domain import addresses
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.services.accounts.users import MACHINE_HOST, checked_name, create_user
+from topkapi.app.services.accounts.users import checked_name, create_user
 from topkapi.app.services.assignments import rotation
 
 
@@ -27,11 +28,11 @@ def machine_named(session: Session, name: str, *, actor_id: int | None = None) -
     local = re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-.")[:60]
     if not local:
         local = "machine"
-    if local != name or user_by_email(session, f"{local}@{MACHINE_HOST}") is not None:
+    if local != name or user_by_email(session, f"{local}@{addresses.MACHINE}") is not None:
         local += f"-{sha256(name.encode()).hexdigest()[:8]}"
     return create_user(
         session,
-        email=f"{local}@{MACHINE_HOST}",
+        email=f"{local}@{addresses.MACHINE}",
         name=name,
         role=Role.ASSESSOR,
         machine=True,

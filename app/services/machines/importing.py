@@ -16,6 +16,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries import machines as queries
 from topkapi.app.db.queries.results.exports import document_names, queries_in_order
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.session import SubmittedAnswer
@@ -28,7 +29,6 @@ from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.machines.assessors import machine_named
 from topkapi.app.services.results.systems.runs import MOST_LINES, unpacked
-from topkapi.app.services.studies.lifecycle import required_study
 
 Graded = dict[int, tuple[str, dict[int, str]]]  # query -> its external id, page -> grade
 

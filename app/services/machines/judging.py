@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, MachineSpending, Query, Study
 from topkapi.app.db.queries import machines as queries
-from topkapi.app.db.queries.studies.studies import hold_settings
+from topkapi.app.db.queries.studies.studies import hold_settings, required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import StaleForm
 from topkapi.app.domain.machines.orders import Orders
@@ -33,7 +33,6 @@ from topkapi.app.services.machines.endpoint import Endpoint
 from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of
 from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.pages.shown import PageTexts
-from topkapi.app.services.studies.lifecycle import required_study
 
 _LOOK = 0.5  # seconds between two reports of progress
 

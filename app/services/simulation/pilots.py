@@ -7,13 +7,13 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Candidate, Query
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.progress import study_progress
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.confidence import confidence_records
 from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.simulation.plan_records import Pilot
-from topkapi.app.services.studies.lifecycle import required_study
 
 _NORMAL = 1.96
 _SESSIONS = 50  # for the error rate: a session may take a second

@@ -29,25 +29,17 @@ from topkapi.app.db.models import (
     User,
 )
 from topkapi.app.db.queries.studies import study_tables
+from topkapi.app.db.queries.studies.importing import lock_imports, new_contents
 from topkapi.app.db.queries.studies.studies import study_of_slug
+from topkapi.app.db.row_files import DAMAGE, DamagedTable, Row, member, read_rows, row_of
 from topkapi.app.db.search import index_documents
+from topkapi.app.domain import addresses
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.services import audit
-from topkapi.app.services.accounts.erasing import DOMAIN
-from topkapi.app.services.accounts.users import MACHINE_HOST
-from topkapi.app.services.backups.archive import (
-    DAMAGE,
-    DamagedTable,
-    Row,
-    member,
-    read_rows,
-    row_of,
-)
 from topkapi.app.services.importing import ImportReport
 from topkapi.app.services.importing.problems import Location, StudyRefused, counted, refusal
-from topkapi.app.services.importing.writing import lock_imports, new_contents
 from topkapi.app.services.studies.full_copy import FORMAT, HEADER, PEOPLE
 
 Ids = dict[str, dict[int, int]]  # table -> old id -> new id
@@ -215,7 +207,7 @@ class _CopyReader:
         """Match people by e-mail address; new ones have no password until they are invited."""
         known = self.ids.setdefault(User.__tablename__, {})
         for person in chain.from_iterable(self._rows(PEOPLE, lambda found: found)):
-            if person["email"].endswith(f"@{DOMAIN}"):
+            if person["email"].endswith(f"@{addresses.ERASED}"):
                 known[person["id"]] = self._erased_person()
                 continue
             statement = select(User).where(User.email == person["email"])
@@ -223,7 +215,7 @@ class _CopyReader:
             if user is None:
                 role = Role(person["role"])
                 role = Role.ASSESSOR if role is Role.ADMIN else role
-                machine = person.get("machine", person["email"].endswith(f"@{MACHINE_HOST}"))
+                machine = person.get("machine", person["email"].endswith(f"@{addresses.MACHINE}"))
                 user = User(
                     email=person["email"], name=person["name"], role=role, machine=bool(machine)
                 )
@@ -234,11 +226,11 @@ class _CopyReader:
 
     def _erased_person(self) -> int:
         """Create an erased person: the pseudonym of a copy may be somebody else's here."""
-        email = f"{secrets.token_hex(8)}@{DOMAIN}"
+        email = f"{secrets.token_hex(8)}@{addresses.ERASED}"
         user = User(email=email, name="", role=Role.ASSESSOR, disabled_at=now())
         self.session.add(user)
         self.session.flush()
-        user.email, user.name = f"person-{user.id}@{DOMAIN}", f"Person {user.id}"
+        user.email, user.name = f"person-{user.id}@{addresses.ERASED}", f"Person {user.id}"
         self.new_people += 1
         return user.id
 

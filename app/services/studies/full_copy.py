@@ -16,7 +16,8 @@ from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, JudgmentRow, Study, User
 from topkapi.app.db.queries.studies import study_tables
-from topkapi.app.services.backups.archive import write_rows
+from topkapi.app.db.queries.studies.studies import required_study
+from topkapi.app.db.row_files import write_rows
 from topkapi.app.services.studies import lifecycle
 
 FORMAT = 1
@@ -64,11 +65,11 @@ def copy_study(sessions: Sessions, slug: str, path: Path, actor_id: int | None =
     with sessions.read() as reading:
         if reading.get_bind().dialect.name == "postgresql":
             reading.connection(execution_options={"isolation_level": "REPEATABLE READ"})
-        copy = write_copy(reading, lifecycle.required_study(reading, slug), path)
+        copy = write_copy(reading, required_study(reading, slug), path)
     with sessions.write.begin() as session:
         lifecycle.note_copy(
             session,
-            lifecycle.required_study(session, slug),
+            required_study(session, slug),
             file=copy.name,
             size=copy.size,
             sha256=copy.sha256,

@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Content, JudgmentRow, Study, StudyAccess, User
 from topkapi.app.db.queries.studies import study_tables
-from topkapi.app.db.queries.studies.studies import hold_settings, study_of_slug
+from topkapi.app.db.queries.studies.importing import lock_imports
+from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.errors import Conflict, Invalid, NotFound
+from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services import audit
-from topkapi.app.services.importing.writing import lock_imports
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +37,6 @@ class Deletion:
     def judgments(self) -> int:
         """Number of log entries of the study."""
         return self.rows.get(JudgmentRow.__tablename__, 0)
-
-
-def required_study(session: Session, slug: str, reader_id: int | None = None) -> Study:
-    """Return the study with this slug, or raise `NotFound`.
-
-    With ``reader_id``, a study that this researcher may not read is not found either.
-    """
-    study = study_of_slug(session, slug, reader_id)
-    if study is None:
-        raise NotFound(f"There is no study {slug!r}.")
-    return study
 
 
 def archive(session: Session, study: Study, *, actor_id: int | None = None) -> None:

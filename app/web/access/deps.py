@@ -18,11 +18,11 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.engine import Sessions, shorten_lock_wait
 from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.accounts.accounts import Account, Bearer, account_of
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.domain.errors import BadToken, Forbidden, SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.sign_in import refuse_unusable
-from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.admission import NO_TOKEN, KnownTokens, admit, is_visitor
 from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
@@ -249,7 +249,7 @@ def require(request: Request, session: Session, user: Someone, *roles: Role) -> 
     if user.role not in roles:
         raise Forbidden(f"This needs the role {' or '.join(roles)}; yours is {user.role}.")
     if "slug" in request.path_params and user.role is Role.RESEARCHER:
-        lifecycle.required_study(session, request.path_params["slug"], user.id)
+        required_study(session, request.path_params["slug"], user.id)
     return user
 
 
@@ -279,7 +279,7 @@ ApiAdmin = Annotated[PersonView, Depends(_with_role(api_user, Role.ADMIN))]
 
 
 def _study(session: SessionDep, slug: Slug) -> Study:
-    return lifecycle.required_study(session, slug)
+    return required_study(session, slug)
 
 
 StudyDep = Annotated[Study, Depends(_study)]  # after the user, whose role is checked first

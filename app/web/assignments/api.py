@@ -13,6 +13,7 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment
 from topkapi.app.db.queries.assignments import assignments as assigned
 from topkapi.app.db.queries.assignments import manual_assignment as queries
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import bulk, manual_assignment, rotation
@@ -21,7 +22,6 @@ from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem, Cs
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
 from topkapi.app.services.assignments.steps import Spec, spec_of
-from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
@@ -291,7 +291,7 @@ async def post_study_csv(request: Request, user: EarlyApiAdmin, slug: Slug) -> M
 
 def _assign_csv(sessions: Sessions, slug: str, data: bytes, actor_id: int) -> int:
     with sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         return len(assign_csv(session, study, data, actor_id=actor_id))
 
 
@@ -374,7 +374,7 @@ def get_api_adjudication(
             waiting=each.is_waiting,
             free=[person.email for person in each.free],
         )
-        for each in disagreements(session, lifecycle.required_study(session, slug)).queries
+        for each in disagreements(session, required_study(session, slug)).queries
     ]
 
 

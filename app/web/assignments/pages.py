@@ -9,6 +9,7 @@ from starlette.responses import Response
 from topkapi.app.db.base import Json
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
@@ -26,7 +27,6 @@ from topkapi.app.services.jobs.stored import stored_result
 from topkapi.app.services.promise import promised_rounds, tools_under_rule
 from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.results.reports.notes import StoredResult
-from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import ResultsSession
 from topkapi.app.web.access.early_auth import EarlyAdmin

@@ -17,6 +17,7 @@ from starlette.responses import Response
 from topkapi.app.config import Settings
 from topkapi.app.db.models import Job
 from topkapi.app.db.queries import machines as queries
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.machines.orders import Contradiction, Orders
@@ -26,7 +27,6 @@ from topkapi.app.services.machines import judging
 from topkapi.app.services.machines.judging import Estimate
 from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of, save_prompt
 from topkapi.app.services.machines.terms import Terms
-from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.access.early_auth import EarlyAdmin

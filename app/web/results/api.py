@@ -14,6 +14,7 @@ from starlette.responses import Response
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SystemRun
 from topkapi.app.db.queries.results.systems import has_systems
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.jobs.stored import current_result
 from topkapi.app.services.results.exports import (
@@ -34,7 +35,6 @@ from topkapi.app.services.results.systems.runs import (
     remove_run,
     runs_of,
 )
-from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, RowId, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import (
     ExportSession,
@@ -136,7 +136,7 @@ def get_study_report(
     """Return agreement between assessors, effort, and the consensus of every query."""
     cache: ReportCache = request.app.state.reports
     wanted = confidence and (current_result(session, slug, "confidence") or True)
-    large = is_large(session, lifecycle.required_study(session, slug).id)
+    large = is_large(session, required_study(session, slug).id)
     stored = current_result(session, slug, "report") if large and wanted is not True else None
     found = cache.report(session, slug, pseudonyms=pseudonyms, confidence=wanted, stored=stored)
     return Response(as_json(found), media_type="application/json")
@@ -232,7 +232,7 @@ async def post_api_systems(
 def _add(sessions: Sessions, slug: str, filename: str, data: bytes, actor_id: int) -> list[RunOut]:
     runs = read_runs([(filename, data)])
     with sessions.write.begin() as session:
-        study = lifecycle.required_study(session, slug)
+        study = required_study(session, slug)
         added = add_runs(session, study, runs, actor_id=actor_id)
         return [RunOut.of(run) for run in added]
 
@@ -268,7 +268,7 @@ def system_report(
 ) -> "SystemReport":
     """Return the current scores; raise Conflict if a job must compute the labels first."""
     stored = None
-    if needs_job(session, lifecycle.required_study(session, slug).id):
+    if needs_job(session, required_study(session, slug).id):
         stored = current_result(session, slug, "labels")
         if stored is None:
             raise Conflict(

@@ -5,6 +5,7 @@ from typing import Annotated
 from fastapi import APIRouter, File, Query, Request, UploadFile
 from starlette.responses import RedirectResponse, Response
 
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.jobs.stored import stored_result
 from topkapi.app.services.results.exports import export_session
@@ -17,7 +18,6 @@ from topkapi.app.services.results.systems.runs import (
     remove_run,
     runs_of,
 )
-from topkapi.app.services.studies import lifecycle
 from topkapi.app.web.access.deps import RowId, Slug
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
@@ -76,11 +76,11 @@ def post_systems(
     try:
         runs = read_runs(sent)
         with request.app.state.sessions.write.begin() as session:
-            study = lifecycle.required_study(session, slug)
+            study = required_study(session, slug)
             add_runs(session, study, runs, actor_id=user.id)
     except RunsRefused as refusal:
         with export_session(request.app.state.sessions) as session:
-            visit = Visit(request, session, user, lifecycle.required_study(session, slug))
+            visit = Visit(request, session, user, required_study(session, slug))
             view = _view(visit, problems=tuple(map(str, refusal.problems)))
         return visit.show("results/systems.html", view, status=422)
     url = str(request.app.url_path_for("get_systems", slug=slug))

@@ -10,10 +10,10 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.progress import work_counts
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.promise import count_missing
-from topkapi.app.services.studies.lifecycle import required_study
 from topkapi.app.web.access.deps import RESEARCH, CurrentUser, SessionDep, Slug, require
 from topkapi.app.web.access.downloads import ResultsSession
 from topkapi.app.web.access.early_auth import EarlyResearcher

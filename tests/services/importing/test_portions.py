@@ -14,6 +14,7 @@ from tests.services.importing.test_media import media_study
 from tests.studies import small_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Content, Document, Study
+from topkapi.app.db.models.document import content_hash
 from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.db.queries.progress import open_studies
 from topkapi.app.db.queries.studies import studies
@@ -30,7 +31,7 @@ from topkapi.app.services.importing import (
     writing,
 )
 from topkapi.app.services.importing.portions import add_contents, finish_interrupted
-from topkapi.app.services.importing.records.contents import content_hash, content_row
+from topkapi.app.services.importing.records.contents import content_row
 
 pytestmark = pytest.mark.both
 

@@ -28,6 +28,7 @@ from topkapi.app.db.models import (
     Study,
     StudyFile,
 )
+from topkapi.app.db.models.document import content_hash
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing import (
@@ -39,7 +40,6 @@ from topkapi.app.services.importing import (
     open_source,
     preview_study,
 )
-from topkapi.app.services.importing.records.contents import content_hash
 
 pytestmark = pytest.mark.both
 RANKED = ((1, "d1"), (2, "d0"), (3, "d2"), (4, "unknown"))

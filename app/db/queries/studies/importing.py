@@ -1,9 +1,10 @@
 """Data for imports: the content of an existing study."""
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
-from sqlalchemy import Row, func, select
+from sqlalchemy import Executable, Row, Table, func, select, text
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session, aliased
 
 from topkapi.app.db.models import (
@@ -21,6 +22,7 @@ from topkapi.app.db.models import (
 )
 from topkapi.app.domain.enums import Tool
 
+_IMPORT_LOCK = 7_461_830_552  # key of the advisory lock that serializes imports on PostgreSQL
 Positioned = type[Query] | type[PracticeItem]
 
 
@@ -179,3 +181,17 @@ def candidate_counts(session: Session, study_id: int) -> dict[int, int]:
         .group_by(Candidate.query_id)
     )
     return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def lock_imports(session: Session) -> None:
+    """Serialize imports on PostgreSQL: two that insert the same contents could deadlock."""
+    if session.get_bind().dialect.name == "postgresql":
+        session.execute(text("SELECT pg_advisory_xact_lock(:key)"), {"key": _IMPORT_LOCK})
+
+
+def new_contents(session: Session) -> Executable:
+    """Return an insert that skips existing contents, in the dialect of the database."""
+    table = cast(Table, Content.__table__)
+    if session.get_bind().dialect.name == "postgresql":
+        return postgresql.insert(table).on_conflict_do_nothing()
+    return sqlite.insert(table).on_conflict_do_nothing()

@@ -10,6 +10,7 @@ from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study,
 from topkapi.app.db.models.study import UNFINISHED
 from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.enums import Role
+from topkapi.app.domain.errors import NotFound
 
 Columns = TypeVarTuple("Columns")
 
@@ -89,3 +90,14 @@ def hold_settings(session: Session, study: Study, *, to_change: bool = False) ->
     """
     session.flush()
     session.refresh(study, with_for_update={"read": not to_change})
+
+
+def required_study(session: Session, slug: str, reader_id: int | None = None) -> Study:
+    """Return the study with this slug, or raise `NotFound`.
+
+    With ``reader_id``, a study that this researcher may not read is not found either.
+    """
+    study = study_of_slug(session, slug, reader_id)
+    if study is None:
+        raise NotFound(f"There is no study {slug!r}.")
+    return study

@@ -13,6 +13,7 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Document
+from topkapi.app.db.models.document import content_hash
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
@@ -29,7 +30,6 @@ from topkapi.app.services.importing.kinds.base import (
 )
 from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records import letor
-from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.names import DOCUMENT, Aliases
 from topkapi.app.services.importing.records.pages import PAGES, file_type, in_utf8, page_type
 from topkapi.app.services.importing.records.shapes import shape_of

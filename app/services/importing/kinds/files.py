@@ -6,12 +6,12 @@ from typing import Any
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import StudyFile
+from topkapi.app.db.models.document import content_hash
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.kinds.base import Check, Checked, Kind, Row, Writing
 from topkapi.app.services.importing.kinds.documents import check_pixels
 from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.records.contents import content_hash
 from topkapi.app.services.importing.records.pages import file_type
 
 

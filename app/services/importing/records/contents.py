@@ -1,7 +1,6 @@
 """Contents as they are stored, once each, keyed by their hash, and their plain texts."""
 
 import re
-from hashlib import sha256
 from typing import Any
 
 from turbohtml import Token, TokenType
@@ -53,14 +52,6 @@ def _count(depths: dict[str, int], token: Token) -> None:
     name = token.tag or ""
     if name in depths:
         depths[name] = max(0, depths[name] + _STEPS[token.type])
-
-
-def content_hash(media_type: str, data: bytes) -> str:
-    """Return the key of a content: a hash of its media type and its bytes.
-
-    The same bytes are two contents as a page and as plain text.
-    """
-    return sha256(media_type.encode() + b"\0" + data).hexdigest()
 
 
 def content_row(

@@ -11,13 +11,13 @@ from topkapi.analysis.dcglearn import ListPreferences
 from topkapi.analysis.typing import IntArray
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.judging import labeling as queries
+from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.lists.plan import ListPlan
 from topkapi.app.domain.log import Entry, effective
 from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
-from topkapi.app.services.studies.lifecycle import required_study
 
 
 def list_preferences(source: StudySource) -> Iterator[str]:
