@@ -46,7 +46,7 @@ MATCHED = {  # patterns that are only matched with a whole value, not searched f
     "topkapi.app.services.values._SCHEME",
     "topkapi.app.services.importing.records.letor._UNGROUPED",
     "topkapi.app.services.values._ID",
-    "topkapi.app.services.importing.settings._SLUG",
+    "topkapi.app.services.importing.layout.head._SLUG",
     "topkapi.app.services.importing.uploads.store._ID",
     "topkapi.app.web.pages.open_pages._VALUE",
     "topkapi.app.web.server.logs._REQUEST_ID",

@@ -30,7 +30,7 @@ if TYPE_CHECKING or RUNNING:
         open_source,
         preview_study,
     )
-    from topkapi.app.services.importing.settings import slug_of
+    from topkapi.app.services.importing.layout.head import slug_of
     from topkapi.app.services.studies.copy_import import is_copy, read_copy
 
 _STARTER = Path(__file__).parents[2] / "starter"

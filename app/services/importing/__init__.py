@@ -7,7 +7,7 @@ transaction of its caller; `preview_study` only reads.
 from topkapi.app.services.importing.bundle import ReadOptions
 from topkapi.app.services.importing.comparing import Unchanged
 from topkapi.app.services.importing.edits import KEEP_EDITS, EditPolicy
-from topkapi.app.services.importing.opening import open_source
+from topkapi.app.services.importing.layout.opening import open_source
 from topkapi.app.services.importing.problems import Problem, StudyRefused
 from topkapi.app.services.importing.service import (
     ImportReport,

@@ -6,9 +6,9 @@ from typing import Literal
 
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.records.types import CandidateFormat
 
 SETTINGS, GUIDELINES = "study.toml", "guidelines.md"
+CandidateFormat = Literal["csv", "json", "jsonl", "letor", "parquet", "qrels", "run", "tsv"]
 Files = Mapping[str, tuple[str, ...]]  # by role
 
 

@@ -4,8 +4,6 @@ Documents are not held in memory: only a digest of each is kept, to compare with
 with a study that was imported before.
 """
 
-import hashlib
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -19,7 +17,7 @@ from topkapi.app.services.importing.kinds.documents import DOCUMENTS
 from topkapi.app.services.importing.kinds.practice import PRACTICE
 from topkapi.app.services.importing.kinds.queries import QUERIES
 from topkapi.app.services.importing.kinds.rankings import RANKINGS
-from topkapi.app.services.importing.layout import find_bundle
+from topkapi.app.services.importing.layout.finding import find_bundle
 from topkapi.app.services.importing.problems import Problems, StudyRefused, counted
 from topkapi.app.services.importing.sources.folders import Source
 from topkapi.app.services.importing.sources.reader import Progress, Reader, no_progress
@@ -62,33 +60,12 @@ def _check_all(reader: Reader, problems: Problems, options: ReadOptions) -> Chec
 def _checked(
     checked: Checked, reader: Reader, problems: Problems, reader_of_documents: Reader
 ) -> Checked:
-    with counting(checked):
+    with checked.counting():
         for kind in KINDS:
             kind.check(Check(checked, reader, reader_of_documents))
         problems.refuse_if_any()
     checked.unread = reader.unread
     return checked
-
-
-@contextmanager
-def counting(checked: Checked) -> Iterator[None]:
-    """Add to a refusal how much was read before it."""
-    try:
-        yield
-    except StudyRefused as refused:
-        refused.read = checked.counts()
-        raise
-
-
-def hash_of_study(checked: Checked) -> str:
-    """Return a hash of everything that was read; equal studies have equal hashes."""
-    head, digest = checked.bundle.head, hashlib.sha256()
-    head_parts = head.name, head.slug, head.guidelines, head.settings.as_json()
-    digest.update(json.dumps(head_parts).encode())
-    for kind in KINDS:
-        for record in checked[kind].items():
-            digest.update(repr(record).encode())
-    return digest.hexdigest()
 
 
 def select_part(bundle: Bundle, reader: Reader, options: ReadOptions) -> Part | None:

@@ -15,7 +15,6 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.services.importing.checking import counting
 from topkapi.app.services.importing.edits import (
     KEEP_EDITS,
     EditPolicy,
@@ -76,7 +75,7 @@ def compare(session: Session, checked: Checked, policy: EditPolicy = KEEP_EDITS)
     if study is None:
         return _all_of(checked)
     problems = Problems()
-    with counting(checked):
+    with checked.counting():
         changes = _changes(StoredComparison(session, study, checked, problems), policy)
         problems.refuse_if_any()
     if not changes:

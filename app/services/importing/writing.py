@@ -1,5 +1,7 @@
 """Insert the rows of a study in batches, in one transaction or several."""
 
+import hashlib
+import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, TypeVar, cast
@@ -17,7 +19,6 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.plan_digest import plan_digest
 from topkapi.app.services.guideline_history import record_version
-from topkapi.app.services.importing.checking import hash_of_study
 from topkapi.app.services.importing.comparing import Changes
 from topkapi.app.services.importing.edits import head_json
 from topkapi.app.services.importing.kinds import KINDS
@@ -76,7 +77,7 @@ def write_head(
     study.slug, study.name = head.slug, merged.name
     study.settings = merged.settings
     study.imported = head_json(head)
-    study.content_hash = hash_of_study(checked)
+    study.content_hash = _hash_of_study(checked)
     session.add(study)
     session.flush()
     if changes.study is None or study.guidelines != merged.guidelines:
@@ -147,3 +148,14 @@ def _continue(row: Assignment, plan: Mapping[str, Any], more: int) -> None:
         row.pending_question = prior and {"after": -1, "ranking": [], "prior": prior}
     elif row.expected_left is not None:
         row.expected_left += more
+
+
+def _hash_of_study(checked: Checked) -> str:
+    """Return a hash of everything that was read; equal studies have equal hashes."""
+    head, digest = checked.bundle.head, hashlib.sha256()
+    head_parts = head.name, head.slug, head.guidelines, head.settings.as_json()
+    digest.update(json.dumps(head_parts).encode())
+    for kind in KINDS:
+        for record in checked[kind].items():
+            digest.update(repr(record).encode())
+    return digest.hexdigest()

@@ -12,7 +12,7 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.kinds import FIELD_NAMES
-from topkapi.app.services.importing.settings import FILE_SETTINGS
+from topkapi.app.services.importing.layout.head import FILE_SETTINGS
 from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.web.access.deps import AdminUser
 from topkapi.app.web.access.early_auth import EarlyAdmin

@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import count, starmap
@@ -17,7 +18,7 @@ from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.importing.bundle import Bundle, Layout
 from topkapi.app.services.importing.media import Media
-from topkapi.app.services.importing.problems import Location, Problems
+from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.names import Aliases
 from topkapi.app.services.importing.records.pages import PAGES
 from topkapi.app.services.importing.sources.reader import Reader
@@ -59,6 +60,15 @@ class Checked:
 
     def __getitem__(self, kind: "Kind[K, F, R]") -> dict[K, F]:
         return self.found.setdefault(kind.role, {})
+
+    @contextmanager
+    def counting(self) -> Iterator[None]:
+        """Add to a refusal how much was read before it."""
+        try:
+            yield
+        except StudyRefused as refused:
+            refused.read = self.counts()
+            raise
 
     def counts(self) -> dict[str, int]:
         """Return how much was read."""

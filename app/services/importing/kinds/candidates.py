@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import Candidate
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.fence import limits
-from topkapi.app.services.importing.bundle import Bundle, Layout
+from topkapi.app.services.importing.bundle import Bundle, CandidateFormat, Layout
 from topkapi.app.services.importing.kinds.base import (
     Check,
     Digest,
@@ -30,7 +30,7 @@ from topkapi.app.services.importing.records.names import DOCUMENT, QUERY, Aliase
 from topkapi.app.services.importing.records.shapes import shape_of
 from topkapi.app.services.importing.records.smart import smart_id
 from topkapi.app.services.importing.records.tables import columns, records
-from topkapi.app.services.importing.records.types import CandidateFormat, CandidateRecord
+from topkapi.app.services.importing.records.types import CandidateRecord
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.values import BadValue, Features, features, grade, identifier, shown
 

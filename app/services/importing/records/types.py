@@ -1,12 +1,11 @@
 """The records of a study: queries, documents, candidates, rankings, known answers."""
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.values import Features
 
-CandidateFormat = Literal["csv", "json", "jsonl", "letor", "parquet", "qrels", "run", "tsv"]
 HTML, PLAIN, MARKDOWN = "text/html", "text/plain", "text/markdown"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from topkapi.app.services.importing.kinds.candidates import candidate_format, read_candidates
 from topkapi.app.services.importing.kinds.documents import read_documents
 from topkapi.app.services.importing.kinds.queries import read_queries
-from topkapi.app.services.importing.naming import NOT_DATA
+from topkapi.app.services.importing.layout.naming import NOT_DATA
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
 from topkapi.app.services.importing.records.letor import read_rows
 from topkapi.app.services.importing.sources.reader import Reader

@@ -15,21 +15,21 @@ from topkapi.app.services.importing.bundle import (
 from topkapi.app.services.importing.kinds import ROLES
 from topkapi.app.services.importing.kinds.candidates import candidate_format
 from topkapi.app.services.importing.kinds.prior import PRIOR
-from topkapi.app.services.importing.naming import (
+from topkapi.app.services.importing.layout.head import head_of_file, read_head, under_name
+from topkapi.app.services.importing.layout.naming import (
     files_of_role,
     is_group,
     of_split,
     run_files,
 )
-from topkapi.app.services.importing.problems import Location
-from topkapi.app.services.importing.recognising import (
+from topkapi.app.services.importing.layout.recognising import (
     find_candidates,
     find_texts,
     fits,
     unnamed_files,
 )
+from topkapi.app.services.importing.problems import Location
 from topkapi.app.services.importing.records.pages import PAGES
-from topkapi.app.services.importing.settings import head_of_file, read_head, under_name
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.values import shown
 

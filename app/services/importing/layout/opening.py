@@ -9,7 +9,7 @@ from weakref import finalize
 
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.importing.kinds.prior import PRIOR
-from topkapi.app.services.importing.naming import files_of_role
+from topkapi.app.services.importing.layout.naming import files_of_role
 from topkapi.app.services.importing.problems import NullProblems, Problems
 from topkapi.app.services.importing.records.pages import PAGES
 from topkapi.app.services.importing.sources.folders import (
