@@ -64,8 +64,7 @@ class Settings(BaseSettings):
     )
     read_database_url: str = Field(
         "",
-        description="PostgreSQL replica from which reports, exports, systems and `/metrics` are "
-        "read.",
+        description="PostgreSQL replica for reports, exports, systems and `/metrics`.",
     )
     secret_file: Path = Field(
         Path("topkapi.secret"),
@@ -90,13 +89,16 @@ class Settings(BaseSettings):
         description="Proxies whose `X-Forwarded-*` headers are trusted, comma-separated.",
     )
     session_hours: int = Field(
-        72, ge=1, le=24 * 90, description="How long a sign-in lasts without a visit."
+        72, ge=1, le=24 * 90, description="Hours until a session expires without a visit."
     )
     session_days: int = Field(
-        14, ge=1, le=365, description="How long a sign-in lasts at most, however often it is used."
+        14, ge=1, le=365, description="Days until a session expires, however often it is used."
     )
     page_token_minutes: int = Field(
-        240, ge=1, le=60 * 24 * 7, description="How long the link to a page under judgment works."
+        240,
+        ge=1,
+        le=60 * 24 * 7,
+        description="Minutes for which a link to a page under judgment works.",
     )
     live_megabytes: int = Field(
         64,
@@ -111,30 +113,30 @@ class Settings(BaseSettings):
         "share it.",
     )
     dask: str = Field(
-        "", description="Dask scheduler that background jobs compute on, such as `tcp://host:8786`."
+        "", description="Dask scheduler for background jobs, such as `tcp://host:8786`."
     )
     model_endpoint: str = Field(
         "",
-        description="Endpoint of the model that administrators may let judge from the page "
-        "*Machines*.",
+        description="Endpoint of the model that administrators can have judge from the "
+        "*Machines* page.",
     )
     model_key: SecretStr = Field(
-        SecretStr(""), description="Key of the endpoint whose model judges as a machine assessor."
+        SecretStr(""), description="Key of the endpoint for machine assessors."
     )
     model_key_file: str = Field("", description="File with that key, instead of the key itself.")
     oidc_issuer: str = Field(
-        "", description="OpenID provider at which people may sign in, such as https://id.example."
+        "", description="OpenID provider for signing in, such as https://id.example."
     )
-    oidc_client_id: str = Field("", description="Name of this server at the provider.")
+    oidc_client_id: str = Field("", description="Client id of this server at the provider.")
     oidc_client_secret: SecretStr = Field(
-        SecretStr(""), description="Secret of this server at the provider."
+        SecretStr(""), description="Client secret of this server at the provider."
     )
     metrics_token: SecretStr = Field(
-        SecretStr(""), description="Bearer token with which a monitor may read /metrics."
+        SecretStr(""), description="Bearer token for reading /metrics."
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info",
-        description="Lowest severity that is logged: `debug`, `info`, `warning` or `error`.",
+        description="Lowest severity to log: `debug`, `info`, `warning` or `error`.",
     )
 
     @property

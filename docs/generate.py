@@ -50,28 +50,28 @@ PACKAGES = (
 MADE = "<!-- written by python -m docs.generate: change the program, not this page -->"
 
 COMMAND_PAGE = """# Commands
-Every command has `--help`, most take `--json` for programs; a refusal is then one line of JSON on
-standard error, with a [code](errors.md). `topkapi --install-completion` teaches your shell to
-complete commands and options. In a checkout the program is `.venv/bin/topkapi`.
+Every command has `--help`. Most take `--json` for programs; errors are then one line of JSON on
+standard error, with a [code](errors.md). `topkapi --install-completion` sets up completion in your
+shell. In a checkout, the program is `.venv/bin/topkapi`.
 """
 SERVER_PAGE = """# Settings of the server
-Set environment variables, or lines of a file `.env` in the folder where you start `topkapi`. A
-secret can be a file of that name in `/run/secrets` (containers) or in systemd's credentials
-directory. A misspelt `TOPKAPI_` name is refused. `topkapi doctor` checks all of them;
-[operate a server](../operate.md) says when to set which.
+Set these as environment variables, or in a file `.env` in the folder where you start `topkapi`.
+Secrets can also be files of that name in `/run/secrets` (containers) or in systemd's credentials
+directory. Unknown `TOPKAPI_` names are refused. `topkapi doctor` checks all settings;
+[operate a server](../operate.md) explains when to set them.
 """
 STUDY_PAGE = """# Settings of a study
-Set these in `study.toml`, on the page *Settings* of a study, with `topkapi study settings` or
-through the API. Settings marked *frozen* cannot change once work was assigned.
+Set these in `study.toml`, on the *Settings* page of a study, with `topkapi study settings` or
+through the API. Settings marked *frozen* cannot be changed once work has been assigned.
 """
 API_PAGE = """# Addresses of the API
-All addresses begin with `/api/v1`. [The API](../api.md) describes tokens, paging and errors;
-`/api/v1/openapi.json` has the types of every field. A researcher may do what all may, and an
-administrator everything.
+All addresses start with `/api/v1`. [The API](../api.md) describes tokens, paging and errors;
+`/api/v1/openapi.json` has the types of all fields. Researchers can also use what is open to all
+roles; administrators can use everything.
 """
 ERROR_PAGE = """# Error codes
-A refused request of the API has `code` and `status` ([errors](../api.md#errors)); a command with
-`--json` has `code`. Codes are stable, messages are for people.
+Errors of the API have `code` and `status` ([errors](../api.md#errors)); errors of a command with
+`--json` have `code`. Codes are stable; messages are for people.
 """
 LIBRARY_PAGE = """# The library
 `import topkapi` gives the names of the first section; the packages below take and return arrays.
@@ -149,7 +149,7 @@ def _study_settings() -> Iterator[str]:
 
 
 def _declared(setting: Setting) -> tuple[str, str, str]:
-    choices = " or ".join(f"`{name}`" for name in setting.choices)
+    choices = ", ".join(f"`{name}`" for name in setting.choices)
     parts = (setting.help, f"{setting.range.capitalize()}." if setting.range else "")
     one_of = f"One of {choices}." if choices else ""
     meaning = " ".join(part for part in (*parts, one_of) if part)
@@ -222,7 +222,7 @@ def _errors() -> Iterator[str]:
     rows = [(f"`{code}`", str(status), about) for status, code, about in refusals]
     yield "## Refusals"
     yield _table(("code", "status", "meaning"), rows)
-    yield "## Requests that reach no use case"
+    yield "## Other errors"
     yield _table(("code", "status", "meaning"), SERVER_CODES)
     yield "## Commands"
     yield "A command that fails exits with 1, or with 2 for wrong usage."
@@ -233,8 +233,12 @@ SERVER_CODES = (
     ("`invalid`", "422", "The body or a parameter is malformed; `detail` names the field."),
     ("`incomplete`", "400", "The request ended before its body was complete."),
     ("`busy`", "503", "Nothing was written; try again after `Retry-After` seconds."),
-    ("`unexpected`", "500", "An internal error; the log of the server has it by request id."),
-    ("`missing_package`", "501", "The server lacks an optional package; `detail` names it."),
+    ("`unexpected`", "500", "An internal error; find it in the server's log by request id."),
+    (
+        "`missing_package`",
+        "501",
+        "An optional package is not installed on the server; `detail` names it.",
+    ),
     ("`method_not_allowed`", "405", "The address does not accept this kind of request."),
     ("`request_timeout`", "408", "The body took too long to arrive."),
     (f"`{errors.CODES[413]}`", "413", "The body is too large."),
@@ -242,8 +246,8 @@ SERVER_CODES = (
 COMMAND_CODES = (
     ("`usage`", "An option or an argument is wrong."),
     ("`settings`", "A setting of the server is wrong; the message names the variable."),
-    ("`database`", "The database cannot be reached, or refused."),
-    ("`refused`", "A file, or what was asked for, cannot be used; `problems` has each cause."),
+    ("`database`", "The database cannot be reached, or refused the connection."),
+    ("`refused`", "A file or request cannot be used; `problems` lists each cause."),
     ("`unexpected`", "An internal error; `TOPKAPI_LOG_LEVEL=debug` shows where."),
 )
 

@@ -63,7 +63,7 @@ class WrongCredentials(SignInNeeded):
 
 
 class CodeNeeded(WrongCredentials):
-    """The password is right, and the one-time code is missing, wrong or used."""
+    """The password is right, but the one-time code is missing, wrong or already used."""
 
     code = "code_needed"
 
@@ -101,7 +101,7 @@ class Unstorable(Invalid):
 
 
 class Conflict(AppError):
-    """The request contradicts stored data."""
+    """The request conflicts with stored data."""
 
     code = "conflict"
 

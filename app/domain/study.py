@@ -50,13 +50,13 @@ class StudySettings:
         "they can always say that they cannot judge.",
     )
     reuse_answers: bool = setting(
-        True, "Reuse answers", "A pair that the assessor has answered is not asked again."
+        True, "Reuse answers", "Pairs that the assessor has answered are not asked again."
     )
     infer_transitive: bool = setting(
         False,
         "Skip implied answers",
-        "A pair that earlier answers decide is not asked: "
-        "fewer questions, but fewer mistakes are noticed.",
+        "Pairs decided by earlier answers are not asked: fewer questions, but fewer mistakes are "
+        "noticed.",
     )
     best_of: int = setting(
         1, "Best of", "Ask a pair until one side has a majority of this many answers; odd.", low=1
@@ -91,39 +91,39 @@ class StudySettings:
         high=1,
     )
     pair_limit: int = setting(
-        1, "Pair limit", "Sorter `robust`: how often a pair is asked at most.", low=1
+        1, "Pair limit", "Sorter `robust`: how many times a pair is asked at most.", low=1
     )
     goal: str = setting(
         Goal.ORDER.value,
         "Goal",
-        "Sorter `robust`: what its questions are for, the `order` of the top k or its `members`.",
+        "Sorter `robust`: what to ask for, the `order` of the top k or its `members`.",
         choices={"order": "the order of the top k", "members": "which pages belong in the top k"},
     )
     together: bool = setting(
         False,
         "Together",
-        "Sorter `robust`: the people who are assigned a query make one list as a team; "
-        "every round adds one person.",
+        "Sorter `robust`: the people assigned to a query make one list as a team; every round "
+        "adds one person.",
     )
     prior: str = setting(
         "",
         "Prior",
         "Sorter `robust`: a feature of the candidates, `grade`, or `machine:NAME` for a "
-        "machine's judgments, that helps to choose the questions; the list follows from people's "
-        "answers alone. Empty: none.",
+        "machine's judgments, that helps choose the questions; the list follows from people's "
+        "answers alone. If empty, none.",
         high=300,
     )
     grades: tuple[Grade, ...] = setting(
         tuple(Grade(name) for name in DEFAULT_GRADES),
         "Grades of T2",
-        "From worst to best, each with a name and when to use it.",
+        "From worst to best, each with a name and a description.",
         "study",
         frozen=False,
     )
     idle_seconds: int = setting(
         120,
         "Pause after, s",
-        "Seconds without activity after which the clock pauses; they do not count.",
+        "Seconds without activity before the clock pauses; they are not counted.",
         "study",
         low=10,
         high=3600,
@@ -132,8 +132,7 @@ class StudySettings:
     rest_minutes: int | None = setting(
         None,
         "Rest after, min",
-        "Minutes of work without a break after which the judging page suggests a rest; "
-        "if empty, never.",
+        "Minutes of uninterrupted work before the judging page suggests a break; if empty, never.",
         "study",
         low=5,
         high=240,
@@ -142,14 +141,14 @@ class StudySettings:
     people_queries: int | None = setting(
         None,
         "Queries of people",
-        "A rotation gives people so many queries, drawn at random; machines judge all of them. "
-        "If empty, people judge all.",
+        "Number of random queries that a rotation assigns to people; machines judge all queries. "
+        "If empty, people judge all of them.",
         "study",
         low=5,
         frozen=False,
     )
     lists_in_rotation: bool = setting(
-        False, "In the rotation", "Nobody judges a query with both lists and another tool.", "lists"
+        False, "In the rotation", "No one judges a query with both lists and another tool.", "lists"
     )
     lists_pairs: str = setting(
         PairChoice.ALL.value,
@@ -174,25 +173,26 @@ class StudySettings:
     training_needed: int | None = setting(
         None,
         "Needed",
-        "Right practice answers that open the work; if empty, practice only.",
+        "Correct practice answers needed to start work; if empty, finishing practice is enough.",
         "training",
         low=1,
         frozen=False,
     )
     training_tries: int = setting(
-        3, "Tries", "How many tries an assessor has.", "training", low=1, high=100, frozen=False
+        3, "Tries", "Number of attempts per assessor.", "training", low=1, high=100, frozen=False
     )
     training_explain: bool = setting(
         True,
         "Explain missed questions",
-        "After a failed try, show what most chose and why; otherwise in the last try only.",
+        "After a failed attempt, show what most people chose and why; otherwise only in the last "
+        "attempt.",
         "training",
         frozen=False,
     )
     training_contact: str = setting(
         "",
         "Contact",
-        "Whom to ask after the last try; if empty, the administrators.",
+        "Whom to contact after the last attempt; if empty, the administrators.",
         "training",
         high=300,
         frozen=False,

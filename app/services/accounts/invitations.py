@@ -30,7 +30,7 @@ _GONE = (
 def invite(
     session: Session, *, email: str, name: str, role: Role, actor_id: int | None = None
 ) -> tuple[User, str]:
-    """Create an account without a password, and the link with which its owner sets one."""
+    """Create an account without a password, and a link for its owner to set one."""
     user = users.create_user(session, email=email, name=name, role=role, actor_id=actor_id)
     return user, new_link(session, user, actor_id=actor_id)
 

@@ -170,7 +170,7 @@ def _contention(session: Session, study: Study, query: str | None = None) -> Jso
 def assign_adjudication(
     session: Session, study: Study, *, query: str, email: str, actor_id: int | None = None
 ) -> Assignment:
-    """Assign the open pairs of a query to somebody who has never been assigned it."""
+    """Assign the open pairs of a query to a person who was never assigned it."""
     user = user_of_email(session, email)
     asked = query_of_name(session, study, query)
     hold_settings(session, study)

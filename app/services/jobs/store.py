@@ -227,7 +227,7 @@ def release_job(session: Session, held: Lease) -> bool:
 
 
 def request_stop(session: Session, job: Job, slug: str, *, actor_id: int | None = None) -> None:
-    """Ask to stop a job: a waiting one ends at once, a running one at its next step."""
+    """Stop a job: a waiting one ends at once, a running one at its next step."""
     found = session.scalar(select(Job).where(Job.id == job.id).with_for_update())
     if found is None or found.state.final or found.stop_requested:
         return

@@ -176,5 +176,5 @@ api_router = APIRouter(prefix="/api/v1", tags=["account"])
 
 @api_router.get("/me")
 def get_me(user: ApiUser) -> PersonView:
-    """Return the owner of the token that was sent."""
+    """Return the owner of the token."""
     return user

@@ -150,7 +150,7 @@ class PeopleIn(Body):
 def post_api_gaps(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: PeopleIn
 ) -> RotationOut:
-    """Assign the promised work that nobody has, as far as people are free.
+    """Assign planned work that no one has, as far as people are free.
 
     It was voided, withdrawn or never assigned. A dry run only lists it.
     """
@@ -232,7 +232,7 @@ def get_study_assignments(
 def post_study_assignment(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: WorkIn
 ) -> WorkOut:
-    """Assign one query to one person; what breaks a rule is refused with the reason."""
+    """Assign one query to one person; if a rule forbids it, refuse with the reason."""
     row = manual_assignment.assign_one(
         session,
         study,
@@ -277,7 +277,7 @@ class MadeOut(BaseModel):
 
 @router.post("/assignments/csv", status_code=201, openapi_extra=CSV_BODY)
 async def post_study_csv(request: Request, user: EarlyApiAdmin, slug: Slug) -> MadeOut:
-    """Assign what a CSV file lists, all of it or nothing; problems are listed by line."""
+    """Assign the work listed in a CSV file, all or nothing; problems are listed by line."""
     data = bytearray()
     async for block in request.stream():
         data += block
@@ -363,7 +363,7 @@ class AdjudicationOut(BaseModel):
 def get_api_adjudication(
     _user: EarlyApiAdmin, session: ExportSession, slug: Slug
 ) -> list[DisagreementOut]:
-    """List the queries whose finished lists disagree, most disagreement first, at most 25."""
+    """List up to 25 queries with disagreement between finished lists, most disagreement first."""
     return [
         DisagreementOut(
             query=each.query,
@@ -382,7 +382,7 @@ def get_api_adjudication(
 def post_api_adjudication(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: AdjudicationIn
 ) -> AdjudicationOut:
-    """Assign the open pairs of a query to somebody who has never been assigned it."""
+    """Assign the open pairs of a query to a person who was never assigned it."""
     made = assign_adjudication(
         session, study, query=body.query, email=body.assessor, actor_id=user.id
     )

@@ -107,7 +107,7 @@ def post_one(visit: AdminVisit, form: Annotated[OneForm, Form()]) -> Response:
 
 @router.post("/assign/csv")
 def post_csv(visit: AdminVisit, file: Annotated[UploadFile | str, File()] = "") -> Response:
-    """Assign what a CSV file lists, all of it or nothing."""
+    """Assign the work listed in a CSV file, all or nothing."""
     data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
     try:
         with visit.session.begin_nested():

@@ -87,7 +87,7 @@ def post_handle_flag(
 
 @router.post("/studies/{slug}/flags/{flag_id}/reopen")
 def post_reopen_flag(visit: AdminVisit, flag_id: RowId) -> Response:
-    """Open a handled flag again."""
+    """Reopen a handled flag."""
     flags.handle_flag(visit.session, visit.study, flag_id, handled=False, actor_id=visit.user.id)
     return visit.to("get_progress", "#flags")
 
@@ -188,7 +188,7 @@ def post_api_handle(
 
 @api_router.post("/studies/{slug}/flags/{flag_id}/reopen", status_code=204)
 def post_api_reopen(session: SessionDep, user: ApiAdmin, study: StudyDep, flag_id: RowId) -> None:
-    """Open a handled flag again."""
+    """Reopen a handled flag."""
     flags.handle_flag(session, study, flag_id, handled=False, actor_id=user.id)
 
 

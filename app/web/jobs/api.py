@@ -83,7 +83,7 @@ def get_api_jobs(
 
 @router.post("", status_code=201)
 def post_api_jobs(session: SessionDep, user: ApiResearcher, study: StudyDep, body: JobIn) -> JobOut:
-    """Start a job; return the one that waits or runs already if it is the same."""
+    """Start a job, or return the same job if it is already waiting or running."""
     parameters = _parameters(session, study, body)
     job = store.queue_job(session, study, body.kind, parameters, actor_id=user.id)
     return JobOut(**JobOut.facts(job))
@@ -102,7 +102,7 @@ def get_api_job(
 def post_api_stop_job(
     session: SessionDep, user: ApiResearcher, study: StudyDep, job_id: RowId
 ) -> JobOut:
-    """Ask to stop a job: a waiting one ends at once, a running one at its next step."""
+    """Stop a job: a waiting one ends at once, a running one at its next step."""
     job = store.required_job(session, study, job_id)
     store.request_stop(session, job, study.slug, actor_id=user.id)
     return JobOut(**JobOut.facts(job))

@@ -57,7 +57,7 @@ def get_assignments(
     limit: Annotated[int, Query(ge=1, le=1000)] = 1000,
     offset: Number = 0,
 ) -> list[AssignmentSummary]:
-    """List my assignments in the order of their creation; `X-Total-Count` is their total number."""
+    """List my assignments in creation order; `X-Total-Count` is their number."""
     rows = sorted(queue_queries.assignments_of_user(session, user.id), key=lambda row: row[0].id)
     response.headers["X-Total-Count"] = str(len(rows))
     return [
@@ -123,7 +123,7 @@ async def post_undo(
 async def post_redo(
     request: Request, credentials: Credentials, assignment_id: RowId, body: StepIn
 ) -> Response:
-    """Redo the answer that was undone last."""
+    """Redo the last undone answer."""
     submission = Submission(body.position, EntryKind.REDO, active_ms=body.active_ms)
     return await _submitted(request, credentials, assignment_id, submission)
 

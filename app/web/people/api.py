@@ -107,7 +107,7 @@ def get_users(
 def post_user(
     request: Request, session: SessionDep, user: ApiAdmin, body: InviteIn
 ) -> InvitationOut:
-    """Create an account without a password, and the link with which its owner sets one."""
+    """Create an account without a password, and a link for its owner to set one."""
     made, token = invitations.invite(
         session, email=body.email, name=body.name, role=body.role, actor_id=user.id
     )
@@ -122,7 +122,7 @@ def get_user(session: SessionDep, _user: ApiAdmin, user_id: Number) -> UserOut:
 
 @router.patch("/{user_id}")
 def patch_user(session: SessionDep, user: ApiAdmin, user_id: Number, body: UserChange) -> UserOut:
-    """Change the role, disable or enable the account; all that is requested, or nothing."""
+    """Change the role, and disable or enable the account; all or nothing."""
     person = users.user_of_number(session, user_id)
     if body.role is not None and body.role is not person.role:
         users.change_role(session, person, body.role, actor_id=user.id)
@@ -135,7 +135,7 @@ def patch_user(session: SessionDep, user: ApiAdmin, user_id: Number, body: UserC
 
 @router.post("/{user_id}/erase")
 def post_user_erase(session: SessionDep, user: ApiAdmin, user_id: Number) -> UserOut:
-    """Replace name and e-mail by a pseudonym everywhere, for good; all judgments are kept."""
+    """Permanently replace name and e-mail with a pseudonym; all judgments are kept."""
     person = users.user_of_number(session, user_id)
     erase_user(session, person, actor_id=user.id)
     return UserOut.of(person)

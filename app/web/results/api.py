@@ -64,7 +64,7 @@ _BYTES: dict[int | str, dict[str, Any]] = {
 
 @exports_router.get("")
 def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[ExportOut]:
-    """List the formats, and how complete each would be now."""
+    """List the formats and how complete each is now."""
     source = StudySource(session, slug)
     whole = completeness(source)
     found = []

@@ -113,14 +113,14 @@ def get_access(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[Us
 
 @router.put("/{slug}/access/{user_id}", status_code=204)
 def put_access(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id: Number) -> None:
-    """Let a researcher read the study."""
+    """Grant a researcher access to the study."""
     person = users.user_of_number(session, user_id)
     set_access(session, study, person, given=True, actor_id=user.id)
 
 
 @router.delete("/{slug}/access/{user_id}", status_code=204)
 def delete_access(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id: Number) -> None:
-    """Take the study from a researcher."""
+    """Revoke a researcher's access to the study."""
     person = users.user_of_number(session, user_id)
     set_access(session, study, person, given=False, actor_id=user.id)
 
@@ -251,7 +251,7 @@ def patch_study(
 def post_study_copy(
     request: Request, user: EarlyApiAdmin, _place: ExportPlace, slug: Slug
 ) -> Response:
-    """Download a full copy of the study, every row and every page; a deletion requires one."""
+    """Download a full copy of the study, with every row and page; required before deleting it."""
     return copy_response(request.app.state.sessions, slug, user.id)
 
 

@@ -118,7 +118,7 @@ class StudyTrainingOut(BaseModel):
 def get_my_training(
     request: Request, session: SessionDep, user: ApiUser, slug: Slug
 ) -> TrainingOut:
-    """Return my training for a study; assignments answer 403 `training_required` until it ends."""
+    """Return my training for a study; until it ends, assignments return 403 `training_required`."""
     study = trainings.study_in_training(session, slug, user.id)
     return _out(request, session, trainings.training_state(session, study, user.id))
 
@@ -137,7 +137,7 @@ def post_my_guidelines(
 def post_my_answer(
     request: Request, session: SessionDep, user: ApiUser, slug: Slug, body: PracticeIn
 ) -> FeedbackOut:
-    """Answer a practice question; an answer that is sent twice counts once."""
+    """Answer a practice question; an answer sent twice counts once."""
     study = trainings.study_in_training(session, slug, user.id)
     stored = trainings.answer_question(
         session, study, user.id, item_id=body.item, answer=body.answer
@@ -187,7 +187,7 @@ def delete_api_question(
 
 @router.post("/studies/{slug}/training/people/{user_id}/grant", status_code=204)
 def post_api_grant(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id: RowId) -> None:
-    """Grant another try to a person who has used all of them."""
+    """Grant another attempt to a person who has used them all."""
     trainings.grant_try(session, study, user_id, actor_id=user.id)
 
 

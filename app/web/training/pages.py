@@ -209,7 +209,7 @@ def post_remove_question(visit: AdminVisit, item_id: RowId) -> Response:
 
 @router.post("/studies/{slug}/training/people/{user_id}/grant")
 def post_grant_try(visit: AdminVisit, user_id: RowId) -> Response:
-    """Grant another try to a person who has used all of them."""
+    """Grant another attempt to a person who has used them all."""
 
     def grant() -> None:
         trainings.grant_try(visit.session, visit.study, user_id, actor_id=visit.user.id)
