@@ -1,5 +1,6 @@
 """Clients of the app in this process, with the address of this machine, and of real servers."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import TracebackType
@@ -12,6 +13,11 @@ from fastapi import FastAPI
 from tests.waiting import WATCHDOG
 
 BASE_URL = "http://localhost:8000"
+
+
+def tight(page: str) -> str:
+    """Return HTML as one line without spaces around tags: templates may break lines anywhere."""
+    return re.sub(r" ?(<[^>]*>) ?", r"\1", " ".join(page.split()))
 
 
 class InProcess(httpx.BaseTransport):

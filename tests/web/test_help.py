@@ -7,6 +7,7 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from tests.clients import tight
 from tests.factories import make_user, sign_in
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
@@ -28,7 +29,7 @@ def test_the_header_leads_to_the_help(
     with sessions.write.begin() as session:
         sign_in(app, client, make_user(session, role=role))
     shown = client.get(page).text
-    assert re.search(rf'<a [^>]*href="[^"]*/help/{first}"[^>]*>Help</a>', shown)
+    assert re.search(rf'<a [^>]*href="[^"]*/help/{first}"[^>]*>Help</a>', tight(shown))
     assert client.get(f"/help/{first}").status_code == 200
     assert "How-to guides" in client.get("/help/").text
 

@@ -8,6 +8,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
+from tests.clients import tight
 from tests.factories import make_study, make_user, sign_in
 from tests.studies import append, small_study, zipped
 from tests.waiting import WATCHDOG, until
@@ -82,8 +83,8 @@ def test_the_scores_of_a_ranker_are_a_second_file_of_the_form(
     data = zipped(small_study(tmp_path / "study"))
     wrong = {"file": ("small.zip", data), "prior": ("bm25.run", b"q0 Q0 d0 1 7.5 bm25\nq0 Q0\n")}
     address = client.post("/imports", files=wrong).headers["location"]
-    named = r"prior\.run</td><td class=\"r\"><span class=\"unit\">line </span>2<"
-    assert re.search(named, wait(client, address))
+    named = r"prior\.run</td><td class=\"r\"><span class=\"unit\">line</span>2<"
+    assert re.search(named, tight(wait(client, address)))
     files = {"file": ("small.zip", data), "prior": ("bm25.run", b"q0 Q0 d0 1 7.5 bm25\n")}
     address = client.post("/imports", files=files).headers["location"]
     wait(client, address)
@@ -114,11 +115,10 @@ def test_a_refused_study_lists_its_problems(
     folder = small_study(tmp_path / "study")
     append(folder / "queries.jsonl", '{"id": "q0", "text": ""}\n')
     address = send(client, zipped(folder))
-    page = wait(client, address)
+    page = tight(wait(client, address))
     assert "Nothing was imported" in page
-    assert re.search(
-        r"queries\.jsonl</td><td class=\"r\"><span class=\"unit\">line </span>3<", page
-    )
+    named = r"queries\.jsonl</td><td class=\"r\"><span class=\"unit\">line</span>3<"
+    assert re.search(named, page)
     assert re.search(r"Read without problems: 2 queries, \d+ pages of \d+ bytes, \d+ cand", page)
     assert client.post(f"{address}/confirm").status_code == 409
     assert slugs(sessions) == []

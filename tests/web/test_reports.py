@@ -9,6 +9,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
+from tests.clients import tight
 from tests.exporting import judge, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 from topkapi.app.cli import main
@@ -87,7 +88,7 @@ def test_queries_are_named_by_their_words_and_lead_to_their_pages(
     for section in (by_query, consensus):
         for number, text in rows[:2]:
             assert f'<a href="/studies/tulips/queries/{number}">{text}</a>' in section
-    assert "<details><summary>" in consensus
+    assert "<details><summary>" in tight(consensus)
     assert client.get(f"/studies/tulips/queries/{rows[0][0]}").status_code == 200
 
 

@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.asgi import begin, scope_of
+from tests.clients import tight
 from tests.exporting import judge, make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
 from tests.ranked import compare_lists
@@ -95,7 +96,7 @@ def test_labels_of_a_large_study_are_computed_in_the_background(
         patched.setattr(scoring, "study_labels", lambda _source: pytest.fail("in a request"))
         waiting = client.get(URL).text
         assert "Compute the scores" in waiting
-        assert "Remove<" in waiting, "runs can be added and removed before"
+        assert "Remove<" in tight(waiting), "runs can be added and removed before"
         for refused in (client.get(f"{URL}.csv"), client.get(f"{API}/scores", headers=admin[1])):
             assert (refused.status_code, "not computed yet" in refused.text) == (409, True)
         address = client.post(f"{URL}/labels").headers["location"]

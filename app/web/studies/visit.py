@@ -21,6 +21,32 @@ from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView
 
+SECTIONS = {  # the tabs of a study, by the parts of its navigation
+    "Set up": {
+        "study": "Overview",
+        "guidelines": "Guidelines",
+        "queries": "Queries",
+        "documents": "Documents",
+        "training": "Training",
+        "plan": "Plan",
+    },
+    "Work": {
+        "assign": "Assign",
+        "work": "Assignments",
+        "progress": "Progress",
+        "crowd": "Crowd",
+        "machines": "Machines",
+        "adjudication": "Adjudication",
+    },
+    "Results": {
+        "report": "Report",
+        "systems": "Systems",
+        "models": "Models",
+        "exports": "Exports",
+    },
+}
+ADMINISTRATION = {"assign", "work", "crowd", "machines", "adjudication"}
+
 
 @dataclass(frozen=True, slots=True)
 class StudyHead:
@@ -32,6 +58,18 @@ class StudyHead:
     state: str
     tab: str
     may_change: bool
+
+    @property
+    def sections(self) -> dict[str, dict[str, str]]:
+        """Return the titles of the tabs that the person may open, by section."""
+        return {
+            section: {
+                tab: title
+                for tab, title in tabs.items()
+                if self.may_change or tab not in ADMINISTRATION
+            }
+            for section, tabs in SECTIONS.items()
+        }
 
 
 @dataclass(frozen=True, slots=True)
