@@ -8,6 +8,7 @@ import pytest
 
 from tests.analysis.agreement import brute
 from tests.cases import each_case
+from tests.clients import tight
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, StudyData, ToolData, build_report
@@ -176,10 +177,8 @@ def test_the_headline_calls_only_what_is_significant_a_difference(
             p_queries=Figure(p_strict),
         ),
     )
-    notice = (
-        render_page(replace(made, comparison=found)).split('class="notice"')[1].split("</div>")[0]
-    )
-    first, second = notice.split("</p>")[:2]
+    page = tight(render_page(replace(made, comparison=found)))
+    first, second = page.split('class="notice"')[1].split("</p>")[:2]
     assert all_pairs in first
     assert "70.0 %" in first.replace("\u202f", " ")
     assert without_ties in second
