@@ -15,12 +15,12 @@ from fastapi.routing import iter_route_contexts
 from sqlalchemy.orm import configure_mappers
 from starlette.routing import BaseRoute
 
-from topkapi.app.assets import asset_dir
 from topkapi.app.config import Settings
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_engine, make_sessions
-from topkapi.app.orphans import end_with_parent
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.assets import asset_dir
+from topkapi.app.installation.parent_process import end_with_parent
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.services.accounts.oidc import Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.services.accounts.throttling import Throttle

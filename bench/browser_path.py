@@ -33,7 +33,7 @@ from tests.factories import make_assignment, make_content, make_user
 from tests.live import LiveServer, serving
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Candidate, Document, Query, Study, User
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.services.accounts import tokens
 from topkapi.app.web.common.cookies import SESSION_COOKIE, Cookies
 

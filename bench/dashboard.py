@@ -41,8 +41,8 @@ from tests.live import serving, wait_until_listening
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import User
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.main import create_app
-from topkapi.app.secret import load_secret
 from topkapi.app.web.common.cookies import SESSION_COOKIE, Cookies
 
 LIMIT_MS, COLD_LIMIT_MS, FULL_LIMIT_MS = 150, 400, 300

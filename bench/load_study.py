@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from tests.factories import make_assignment, make_content, make_user
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Candidate, Document, Query, Study
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.services.accounts import tokens
 from topkapi.app.web.common.cookies import Cookies
 

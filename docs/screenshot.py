@@ -15,7 +15,7 @@ from playwright.sync_api import Page, sync_playwright
 from tests.browser.assigned_work import ready
 from tests.browser.chromium import ARGUMENTS, chromium_path
 from tests.live import serving
-from topkapi.app.demo_accounts import DEMO_PASSWORD
+from topkapi.app.installation.demo_accounts import DEMO_PASSWORD
 
 ASSESSOR, RESEARCHER = "deniz@demo.example", "researcher@demo.example"
 ANSWERS = ("ArrowLeft", "ArrowRight", "ArrowLeft", "t")

@@ -6,9 +6,9 @@ import pytest
 from pydantic import ValidationError
 
 from tests.cases import each_case
-from topkapi.app.assets import asset_dir
 from topkapi.app.config import Settings
-from topkapi.app.secret import UnsafeSecret, load_secret
+from topkapi.app.installation.assets import asset_dir
+from topkapi.app.installation.secret import UnsafeSecret, load_secret
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:

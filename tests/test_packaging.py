@@ -120,7 +120,7 @@ def test_a_server_without_a_browser_asset_does_not_start(
 ) -> None:
     for name in ("templates", "static", "migrations"):
         (tmp_path / "_assets" / name).mkdir(parents=True)
-    monkeypatch.setattr("topkapi.app.assets._PACKAGE", tmp_path)
+    monkeypatch.setattr("topkapi.app.installation.assets._PACKAGE", tmp_path)
     monkeypatch.chdir(tmp_path)
     code, out, err = run_command(capsys, ["serve"])
     assert (code, out) == (1, "")

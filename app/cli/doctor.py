@@ -21,7 +21,6 @@ if TYPE_CHECKING or RUNNING:
     from sqlalchemy import func, select
     from sqlalchemy.orm import Session
 
-    from topkapi.app.assets import require_assets
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
     from topkapi.app.db.base import now
@@ -30,7 +29,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.replica import require_migrated
     from topkapi.app.domain.enums import Role
     from topkapi.app.domain.text.sizes import format_size
-    from topkapi.app.secret import load_secret
+    from topkapi.app.installation.assets import require_assets
+    from topkapi.app.installation.secret import load_secret
     from topkapi.app.services.jobs.store import queue_state
     from topkapi.extras import EXTRAS, install_command, is_installed
 

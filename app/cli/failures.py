@@ -47,7 +47,7 @@ def explain(error: Exception) -> Failure:
 
     from topkapi.analysis.errors import AnalysisError
     from topkapi.app.domain.errors import AppError
-    from topkapi.app.secret import UnsafeSecret
+    from topkapi.app.installation.secret import UnsafeSecret
     from topkapi.extras import MissingPackage
 
     if isinstance(error, typer.TyperException):

@@ -12,13 +12,13 @@ from topkapi.app.cli.common import ensure_migrated, open_sessions
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.work import working_beside
-from topkapi.app.demo_accounts import DEMO_PASSWORD
+from topkapi.app.installation.demo_accounts import DEMO_PASSWORD
 
 if TYPE_CHECKING or RUNNING:
-    from topkapi.app.assets import require_assets
     from topkapi.app.config import Settings
     from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
-    from topkapi.app.secret import load_secret
+    from topkapi.app.installation.assets import require_assets
+    from topkapi.app.installation.secret import load_secret
     from topkapi.app.services.accounts.invitations import first_code
     from topkapi.app.services.importing.portions import finish_interrupted
     from topkapi.app.web.server import processes

@@ -19,7 +19,7 @@ import typer
 
 from topkapi.app.cli.common import ended_by_signals, open_sessions
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.orphans import end_with_parent
+from topkapi.app.installation.parent_process import end_with_parent
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings

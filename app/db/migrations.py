@@ -13,10 +13,10 @@ from alembic.script import ScriptDirectory
 from alembic.util import CommandError
 from sqlalchemy import Connection, Engine
 
-from topkapi.app.assets import asset_dir
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import READ_ONLY, make_engine
 from topkapi.app.db.search import is_search_object
+from topkapi.app.installation.assets import asset_dir
 
 Step = Callable[[str, str], None]
 

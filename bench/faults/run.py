@@ -23,7 +23,7 @@ from tests.judging import Job, make_job
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Assignment, User
 from topkapi.app.domain.enums import Role
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.web.common.cookies import Cookies
 

@@ -25,7 +25,7 @@ from topkapi.app.db.models import (
 )
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings, stored_plan
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.web.common.cookies import SESSION_COOKIE, Cookies
 
 _NUMBERS = itertools.count(1)

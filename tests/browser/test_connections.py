@@ -18,7 +18,7 @@ from tests.browser.page_clock import GIVEN_CLOCK
 from tests.browser.sinks import RawPages, Sink
 from tests.factories import make_content
 from topkapi.app.db.models import Document, StudyFile
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.web.pages.page_links import PageLink, PageLinks
 
 pytestmark = pytest.mark.browser

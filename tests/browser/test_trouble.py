@@ -27,7 +27,7 @@ from tests.browser.chromium import LONGEST
 from tests.browser.page_clock import pass_time
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Document
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.secret import load_secret
 
 pytestmark = pytest.mark.browser
 

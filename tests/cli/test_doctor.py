@@ -16,7 +16,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import JudgmentRow, User
 from topkapi.app.domain.enums import Role
-from topkapi.app.secret import load_secret
+from topkapi.app.installation.secret import load_secret
 from topkapi.app.services.jobs import store
 
 Break = Callable[[pytest.MonkeyPatch, str, Path], object]
@@ -75,7 +75,9 @@ FAULTS: dict[str, tuple[str, str, Break]] = {
     "a missing asset": (
         "files",
         "reinstall Topkapi",
-        lambda patch, _url, _folder: patch.setattr("topkapi.app.assets.FETCHED", ("vendor/x.js",)),
+        lambda patch, _url, _folder: patch.setattr(
+            "topkapi.app.installation.assets.FETCHED", ("vendor/x.js",)
+        ),
     ),
     "no database": (
         "database",

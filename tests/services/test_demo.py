@@ -8,11 +8,11 @@ from sqlalchemy.orm import Session
 from tests.factories import authenticator_on, make_study, make_user
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent, User
-from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import Conflict, Forbidden
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import QuestionKind
+from topkapi.app.installation.demo_accounts import DEMO_PASSWORD
 from topkapi.app.services.accounts.sign_in import Visitor
 from topkapi.app.services.demo import Demo, is_empty, load_demo, sign_ins
 

@@ -1,8 +1,8 @@
 import pytest
 
 from tests.cases import each_case
-from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.installation.demo_accounts import DEMO_PASSWORD
 from topkapi.app.services.accounts.passwords import check_password
 
 ABOUT = ("ansa.lehto@kirjasto.example", "Ansa Lehto")

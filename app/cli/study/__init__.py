@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -123,7 +123,8 @@ def import_command(
         if is_copy(path):
             report = _read_copy(path, slug, dry_run=dry_run)
         else:
-            report = (_preview if dry_run else _import)(path, prior, policy, options)
+            beside = {} if prior is None else {"prior": prior}
+            report = (_preview if dry_run else _import)(path, beside, policy, options)
     except StudyRefused as refused:
         lines = [
             str(problem)
@@ -150,10 +151,10 @@ def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
 
 
 def _preview(
-    path: Path, prior: Path | None, policy: EditPolicy, options: ReadOptions
+    path: Path, beside: Mapping[str, Path], policy: EditPolicy, options: ReadOptions
 ) -> ImportReport:
     with (
-        open_source(path, prior=prior) as source,
+        open_source(path, beside=beside) as source,
         _sessions_for(dry_run=True) as sessions,
         late_bar() as bar,
         sessions.read() as session,
@@ -162,10 +163,10 @@ def _preview(
 
 
 def _import(
-    path: Path, prior: Path | None, policy: EditPolicy, options: ReadOptions
+    path: Path, beside: Mapping[str, Path], policy: EditPolicy, options: ReadOptions
 ) -> ImportReport:
     with (
-        open_source(path, prior=prior) as source,
+        open_source(path, beside=beside) as source,
         _sessions_for(dry_run=False) as sessions,
         late_bar() as bar,
     ):

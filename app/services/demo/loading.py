@@ -14,9 +14,9 @@ import topkapi.app
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Candidate, Document, Query, Study, User
 from topkapi.app.db.queries.studies.studies import study_of_slug
-from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import Conflict
+from topkapi.app.installation.demo_accounts import DEMO_PASSWORD
 from topkapi.app.services.accounts.users import create_user
 from topkapi.app.services.assignments.rotation import Origin, assign_rotation
 from topkapi.app.services.demo.people import ASSESSORS, DemoAssessor, Judge

@@ -9,7 +9,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.queries.accounts.accounts import any_users, demo_users
-from topkapi.app.demo_accounts import DEMO_PASSWORD
 from topkapi.app.domain.errors import (
     AppError,
     CodeNeeded,
@@ -19,6 +18,7 @@ from topkapi.app.domain.errors import (
     WrongCredentials,
 )
 from topkapi.app.domain.shortcuts import ACTIONS, KEYS, chosen_keys, keys_of
+from topkapi.app.installation.demo_accounts import DEMO_PASSWORD
 from topkapi.app.services.accounts import users
 from topkapi.app.services.accounts.oidc import Provider
 from topkapi.app.services.accounts.sign_in import Authenticator

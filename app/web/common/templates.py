@@ -13,11 +13,11 @@ from starlette.responses import HTMLResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from topkapi.app.assets import asset_dir
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.sessions import answer_name
+from topkapi.app.installation.assets import asset_dir
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
 from topkapi.app.web.common.formats import FILTERS

@@ -13,8 +13,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from starlette.responses import FileResponse, Response
 
-from topkapi.app.assets import asset_dir
 from topkapi.app.domain.errors import NotFound
+from topkapi.app.installation.assets import asset_dir
 from topkapi.app.web.access.deps import CurrentUser
 from topkapi.app.web.common.templates import render
 

@@ -7,20 +7,19 @@ from fastapi import APIRouter, Query, Request, Response
 
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
+from topkapi.app.services.importing.kinds import SIDE_FILES
 from topkapi.app.services.importing.uploads.store import discard
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
-_BINARY = {"schema": {"type": "string", "format": "binary"}}
+_FILE = {"type": "string", "format": "binary"}
+_BINARY = {"schema": _FILE}
 _FORM = {
     "schema": {
         "type": "object",
         "required": ["file"],
-        "properties": {
-            "file": {"type": "string", "format": "binary"},
-            "prior": {"type": "string", "format": "binary"},
-        },
+        "properties": {"file": _FILE} | {kind.role: _FILE for kind in SIDE_FILES},
     }
 }
 STUDY_BODY: dict[str, Any] = {

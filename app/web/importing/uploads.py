@@ -12,7 +12,7 @@ from starlette.datastructures import FormData, UploadFile
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.importing import ReadOptions
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
-from topkapi.app.services.importing.uploads.store import discard, prior_of, safe_name
+from topkapi.app.services.importing.uploads.store import discard, files_beside, safe_name
 
 _NO_FILE = "Choose a .zip or .tar.gz of the folder, a full copy, or a single LETOR file."
 
@@ -40,19 +40,22 @@ async def receive(
 ) -> tuple[Path, str, int]:
     """Store the upload on disk; return its path, its file name and its size.
 
-    Without a ``filename`` only a form is accepted, which names its file. Scores of a ranker that a
-    form has too are stored beside it.
+    Without a ``filename`` only a form is accepted, which names its file. Files that a form has
+    besides, such as a prior, are stored beside it.
     """
     path = await run_in_threadpool(store.new_file)
     if filename is None or _is_form(request):
-        form = await request.form(max_files=2, max_fields=20)
-        sent, prior = form.get("file"), form.get("prior")
+        beside = files_beside(path)
+        form = await request.form(max_files=1 + len(beside), max_fields=20)
+        sent = form.get("file")
         if not isinstance(sent, UploadFile) or not sent.filename:
             raise Invalid(_NO_FILE, field="file")
         filename = sent.filename
         size = await run_in_threadpool(store.keep, sent.file, path)
-        if isinstance(prior, UploadFile) and prior.filename:
-            await run_in_threadpool(store.keep, prior.file, prior_of(path))
+        for role, place in beside.items():
+            more = form.get(role)
+            if isinstance(more, UploadFile) and more.filename:
+                await run_in_threadpool(store.keep, more.file, place)
     else:
         size = await _stream(request, store, path)
     if size == 0:

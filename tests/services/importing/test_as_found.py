@@ -547,7 +547,7 @@ def test_the_scores_of_a_ranker_become_a_feature_of_the_candidates(
     write_jsonl(folder / "candidates.jsonl", rows)
     found = tmp_path / "bm25.run"
     found.write_text("q0 Q0 d1 1 7.5 bm25\nq0 Q0 d0 2 -1 bm25\nq0 Q0 elsewhere 3 -2 bm25\n")
-    with open_source(folder, prior=found) as source:
+    with open_source(folder, beside={"prior": found}) as source:
         report = import_study(session, source)
     stored = session.scalars(select(Candidate).order_by(Candidate.id))
     assert [row.features for row in stored] == [

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from topkapi.app.services.importing.kinds.base import Kind
+from topkapi.app.services.importing.kinds.base import Kind, SideFile
 from topkapi.app.services.importing.kinds.candidates import CANDIDATES
 from topkapi.app.services.importing.kinds.documents import DOCUMENTS
 from topkapi.app.services.importing.kinds.files import FILES
@@ -23,7 +23,8 @@ KINDS: Sequence[Kind[Any, Any, Any]] = (
     PRACTICE,
     GOLD,
 )
+SIDE_FILES: Sequence[SideFile] = (PRIOR_FILE,)
 ROLES: Mapping[str, Kind[Any, Any, Any]] = {
-    kind.role: kind for kind in (*KINDS, PRIOR_FILE) if kind.names
+    kind.role: kind for kind in (*KINDS, *SIDE_FILES) if kind.names
 }
 FIELD_NAMES: Mapping[str, Aliases] = {kind.one: kind.fields for kind in KINDS if kind.fields}

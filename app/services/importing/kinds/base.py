@@ -16,6 +16,7 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.base import Base
 from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.bundle import Bundle, Layout
 from topkapi.app.services.importing.media import Media
 from topkapi.app.services.importing.problems import Location, Problems, StudyRefused
@@ -278,6 +279,19 @@ class Kind(Generic[K, F, R]):
                     "Restore the imported content, or use another id.",
                 )
         return frozenset(given.keys() - existing.keys())
+
+
+class SideFile(Kind[Any, Any, Any]):
+    """A kind without a table: other kinds read its file, which may also be sent beside a study.
+
+    Such a file counts instead of one among the study's files, under the name ``added_as``.
+    """
+
+    added_as: str
+
+    def settings_with(self, settings: StudySettings) -> StudySettings:
+        """Return the settings of a study that has such a file."""
+        return settings
 
 
 def _twice(key: object) -> str:

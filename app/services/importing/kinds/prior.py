@@ -1,7 +1,10 @@
 """The prior of a study: a ranker's scores in a TREC run, stored as a feature of the candidates."""
 
+from dataclasses import replace
+
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.bundle import Layout
-from topkapi.app.services.importing.kinds.base import Digest, Kind
+from topkapi.app.services.importing.kinds.base import SideFile
 from topkapi.app.services.importing.kinds.rankings import run_entries
 from topkapi.app.services.importing.records.types import CandidateRecord
 from topkapi.app.services.importing.sources.reader import Reader
@@ -11,11 +14,16 @@ Key = tuple[str, str]  # query and document
 PRIOR = "prior"  # name of the file, of the field and of the feature
 
 
-class PriorFile(Kind[Key, Digest, CandidateRecord]):
-    """A file without records of its own."""
+class PriorFile(SideFile):
+    """The run of a ranker; its scores become a feature, which the setting of this name uses."""
 
     role, one, many = PRIOR, "prior", "priors"
     names = frozenset({PRIOR})
+    added_as = "prior.run"
+
+    def settings_with(self, settings: StudySettings) -> StudySettings:
+        """Use the scores, unless the settings name another feature."""
+        return settings if settings.prior else replace(settings, prior=PRIOR)
 
 
 def prior_scores(layout: Layout, reader: Reader) -> dict[Key, float]:

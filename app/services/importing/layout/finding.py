@@ -12,9 +12,8 @@ from topkapi.app.services.importing.bundle import (
     Layout,
     ReadOptions,
 )
-from topkapi.app.services.importing.kinds import ROLES
+from topkapi.app.services.importing.kinds import ROLES, SIDE_FILES
 from topkapi.app.services.importing.kinds.candidates import candidate_format
-from topkapi.app.services.importing.kinds.prior import PRIOR
 from topkapi.app.services.importing.layout.head import head_of_file, read_head, under_name
 from topkapi.app.services.importing.layout.naming import (
     files_of_role,
@@ -49,8 +48,9 @@ def find_bundle(reader: Reader, options: ReadOptions = WHOLE) -> Bundle | None:
         layout = find_layout(reader, head, options) if head else None
     if head is None or layout is None:
         return None
-    if layout.files.get(PRIOR) and not head.settings.prior:
-        head = replace(head, settings=replace(head.settings, prior=PRIOR))
+    for kind in SIDE_FILES:
+        if layout.files.get(kind.role):
+            head = replace(head, settings=kind.settings_with(head.settings))
     return Bundle(under_name(head, options.name, options.slug, reader.problems), layout)
 
 
@@ -113,9 +113,9 @@ def single_layout(reader: Reader) -> Layout | None:
             "Import a LETOR file, a study folder, or a .zip of one.",
         )
         return None
-    return Layout(
-        {"candidates": (name,), PRIOR: files_of_role(PRIOR, [*reader.source.files])}, "letor"
-    )
+    files = [*reader.source.files]
+    beside = {kind.role: files_of_role(kind.role, files) for kind in SIDE_FILES}
+    return Layout({"candidates": (name,), **beside}, "letor")
 
 
 def _of_role(

@@ -4,13 +4,13 @@ import re
 from collections.abc import Collection, Sequence
 from pathlib import PurePosixPath
 
-from topkapi.app.services.importing.kinds import ROLES
-from topkapi.app.services.importing.kinds.prior import PRIOR
+from topkapi.app.services.importing.kinds import ROLES, SIDE_FILES
 from topkapi.app.services.importing.sources.folders import GROUPS
 
 QRELS = "qrels/"
 NOT_DATA = frozenset({".md", ".py", ".html", ".pdf", ".toml", ".ipynb", ".sh", ".lock"})
 DEFAULT_SPLIT = "test"
+_ASIDE = frozenset[str]().union(*(kind.names for kind in SIDE_FILES))
 _BY_WORD = ("queries", "candidates", "documents")  # in this order
 
 
@@ -58,7 +58,11 @@ def run_files(files: Sequence[str]) -> tuple[str, ...]:
         path
         for path in files
         if path.startswith("runs/")
-        or ("/" not in path and words_of(path) & {"run", "runs"} and path.split(".")[0] != PRIOR)
+        or (
+            "/" not in path
+            and words_of(path) & {"run", "runs"}
+            and path.split(".")[0] not in _ASIDE
+        )
     )
 
 

@@ -1,5 +1,6 @@
 """Opening a study from a folder, an archive or a single file."""
 
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from shutil import copyfileobj
@@ -8,7 +9,8 @@ from typing import BinaryIO
 from weakref import finalize
 
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.services.importing.kinds.prior import PRIOR
+from topkapi.app.services.importing.kinds import SIDE_FILES
+from topkapi.app.services.importing.kinds.base import SideFile
 from topkapi.app.services.importing.layout.naming import files_of_role
 from topkapi.app.services.importing.problems import NullProblems, Problems
 from topkapi.app.services.importing.records.pages import PAGES
@@ -27,17 +29,23 @@ _ZIP = ".zip"
 _ARCHIVES = (".tar", ".tar.gz", ".tgz", _ZIP)
 
 
-def open_source(path: Path, *, name: str | None = None, prior: Path | None = None) -> Source:
+def open_source(
+    path: Path, *, name: str | None = None, beside: Mapping[str, Path] | None = None
+) -> Source:
     """Open the source at ``path``: a folder, a zip or tar archive, or a single file.
 
-    ``name`` is the original name of an uploaded file, which is stored under another one. ``prior``
-    is a file with a ranker's scores, which counts instead of one among the study's files.
+    ``name`` is the original name of an uploaded file, which is stored under another one. Files
+    ``beside`` it, by role, count instead of those among the study's files.
     """
-    for each in (path, prior):
-        if each is not None and not each.exists():
+    added = beside or {}
+    for each in (path, *added.values()):
+        if not each.exists():
             raise NotFound(f"There is no file or folder {each}.")
     source = _opened(path, name)
-    return source if prior is None else WithPrior(source, prior)
+    for kind in SIDE_FILES:
+        if kind.role in added:
+            source = _WithFile(source, kind, added[kind.role])
+    return source
 
 
 def _opened(path: Path, name: str | None) -> Source:
@@ -75,18 +83,18 @@ class _WithPages(Closing):
         self._source.close()
 
 
-class WithPrior(Closing):
-    """A source with one more file: the scores of a ranker."""
+class _WithFile(Closing):
+    """A source with one more file, in place of its own of that kind."""
 
-    def __init__(self, source: Source, path: Path) -> None:
+    def __init__(self, source: Source, kind: SideFile, path: Path) -> None:
         self._source, self._path = source, path
         self.name, self.single = source.name, source.single
-        self._added = f"{PRIOR}.run"
-        kept = {name: size for name, size in source.files.items() if name.split(".")[0] != PRIOR}
+        self._added, files = kind.added_as, source.files.items()
+        kept = {name: size for name, size in files if name.split(".")[0] not in kind.names}
         self.files = {**kept, self._added: path.stat().st_size}
 
     def open(self, path: str) -> BinaryIO:
-        """Open the scores, or another file."""
+        """Open the added file, or another one."""
         return self._path.open("rb") if path == self._added else self._source.open(path)
 
     def close(self) -> None:

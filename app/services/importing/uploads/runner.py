@@ -24,7 +24,7 @@ from topkapi.app.services.importing import (
 )
 from topkapi.app.services.importing.bundle import WHOLE, ReadOptions
 from topkapi.app.services.importing.sources.reader import Progress, no_progress
-from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore, prior_of
+from topkapi.app.services.importing.uploads.store import Stage, Upload, UploadStore, files_beside
 
 _EVERY = 0.5  # seconds between two saved progress updates
 _log = logging.getLogger("topkapi.uploads")
@@ -123,8 +123,8 @@ class ImportRunner:
     ) -> ImportReport:
         if self._copies is not None and self._copies.is_copy(path):
             return self._read_copy(self._copies, path, filename, options.slug, actor_id, dry_run)
-        prior = prior_of(path)
-        with open_source(path, name=filename, prior=prior if prior.exists() else None) as source:
+        beside = {role: each for role, each in files_beside(path).items() if each.exists()}
+        with open_source(path, name=filename, beside=beside) as source:
             if dry_run:
                 with self._sessions.read() as session:
                     return preview_study(

@@ -23,6 +23,7 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.bundle import WHOLE, ReadOptions
+from topkapi.app.services.importing.kinds import SIDE_FILES
 
 KEEP = timedelta(days=1)
 SILENCE = timedelta(minutes=15)  # a job without updates for so long has died with its process
@@ -189,14 +190,14 @@ class UploadStore:
                     path.unlink()
 
 
-def prior_of(path: Path) -> Path:
-    """Return where the scores of a ranker are that were sent with the study at ``path``."""
-    return path.with_suffix(".prior")
+def files_beside(path: Path) -> dict[str, Path]:
+    """Return where the files are, by role, that may be sent with the study at ``path``."""
+    return {kind.role: path.with_suffix(f".{kind.role}") for kind in SIDE_FILES}
 
 
 def discard(path: Path) -> None:
     """Remove a study that was sent, and what was sent with it."""
-    for each in (path, prior_of(path)):
+    for each in (path, *files_beside(path).values()):
         each.unlink(missing_ok=True)
 
 

@@ -4,7 +4,7 @@ from functools import cache
 from pathlib import Path
 
 FETCHED = ("vendor/htmx.min.js",)  # static files that are not in the repository
-_PACKAGE = Path(__file__).resolve().parent
+_PACKAGE = Path(__file__).resolve().parents[1]
 
 
 def asset_dir(name: str) -> Path:
