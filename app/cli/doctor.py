@@ -72,7 +72,7 @@ def _diagnoses() -> Iterator[Diagnosis]:
     except ValueError as error:
         yield Diagnosis("settings", "problem", explain(error).message)
         return
-    yield Diagnosis("settings", "ok", "every TOPKAPI_ variable is a setting")
+    yield Diagnosis("settings", "ok", "all TOPKAPI_ variables are known")
     for name, check in (("secret", _secret), ("addresses", _addresses), ("disk", _disk)):
         yield _checked(name, partial(check, settings))
     yield from _of_database(settings)
@@ -113,19 +113,18 @@ def _addresses(settings: Settings) -> str:
     url = settings.public_url
     if url.startswith("https:") and not settings.secure_cookies:
         raise _Problem(
-            f"people use {url}, but cookies are sent over http too: TOPKAPI_SECURE_COOKIES=true"
+            f"people use {url}, but cookies work over http: set TOPKAPI_SECURE_COOKIES=true"
         )
     if url.startswith("http:") and settings.secure_cookies:
         raise _Problem(
-            f"nobody can sign in at {url}, because cookies need https: change "
-            "TOPKAPI_PUBLIC_URL, or TOPKAPI_SECURE_COOKIES=false"
+            f"no one can sign in at {url}, because cookies need https: change "
+            "TOPKAPI_PUBLIC_URL, or set TOPKAPI_SECURE_COOKIES=false"
         )
     if not url and settings.host not in ("127.0.0.1", "localhost", "::1"):
         raise _Problem(
-            "links in invitations have no host: set TOPKAPI_PUBLIC_URL to where people reach the "
-            "server"
+            "invitation links have no host: set TOPKAPI_PUBLIC_URL to the address of the server"
         )
-    return f"people use {url}" if url else "only this machine reaches the server"
+    return f"people use {url}" if url else "only this machine can reach the server"
 
 
 def _disk(settings: Settings) -> str:
@@ -193,7 +192,7 @@ def _accounts(session: Session) -> str:
     found = session.scalars(admins).all()
     if not found:
         raise _Problem(
-            "nobody can administrate: topkapi users add you@example.org --name You --role admin"
+            "no administrator: run topkapi users add you@example.org --name You --role admin"
         )
     return f"{len(found)} administrator{'s' * (len(found) > 1)}"
 
@@ -220,7 +219,7 @@ def _jobs(session: Session) -> str:
 
 def _compiled() -> Diagnosis:
     if not is_installed("robust"):
-        return Diagnosis("compiled", "note", "without the extra robust there is nothing to compile")
+        return Diagnosis("compiled", "note", "nothing to compile without the extra robust")
     from topkapi.app.domain.pairs.robust import compiled
 
     beside = Path(compiled.__file__).parent
@@ -228,5 +227,7 @@ def _compiled() -> Diagnosis:
     if os.access(beside, os.W_OK) or os.access(own, os.W_OK):
         return Diagnosis("compiled", "ok", "machine code of `robust` is cached")
     return Diagnosis(
-        "compiled", "note", "every start compiles `robust`: NUMBA_CACHE_DIR=/a/writable/folder"
+        "compiled",
+        "note",
+        "`robust` is compiled at every start: set NUMBA_CACHE_DIR=/a/writable/folder",
     )

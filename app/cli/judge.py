@@ -131,7 +131,7 @@ def _taken(sessions: Sessions, worker: Worker, study: str, terms: Terms) -> Leas
         if held is not None:
             return held
         if time.monotonic() > deadline:
-            raise Refused(f"this run is under way already, as job {job.id}")
+            raise Refused(f"this run is already in progress as job {job.id}")
         time.sleep(0.5)
 
 

@@ -35,7 +35,7 @@ def restore(
     if path.is_dir():
         found = named_backups(path)
         if not found:
-            raise Refused(f"{path} has no backup that topkapi backup --keep has named")
+            raise Refused(f"{path} contains no backup written by topkapi backup --keep")
         path = found[-1]
     settings = Settings()
     ensure_migrated(settings, create=True)

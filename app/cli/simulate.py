@@ -205,7 +205,7 @@ def votes(
 ) -> None:
     """Replay real votes; the truth comes from the votes not used as answers."""
     if one_assessor and options.team > 1:
-        raise Refused("--one-assessor: one person is no --team")
+        raise Refused("--one-assessor cannot be combined with --team")
     found = read_elections(file, options.n, one_assessor, options.team)
     _simulate(options, options.setting(found))
 
@@ -247,12 +247,12 @@ def read_elections(path: Path, n: int | None, one_assessor: bool, team: int) -> 
         raise Refused(str(error)) from None
     found = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
     if one_assessor and max(len(each.assessors) for each in found) < 2:
-        raise Refused(f"--one-assessor: {path} has one assessor only; nobody is left for the gold")
+        raise Refused(f"--one-assessor: {path} has only one assessor; no one is left for the truth")
     fewest = min(len(each.assessors) for each in found)
     if 1 < team >= fewest:
         raise Refused(
-            f"--team: a query of {path} has votes of {fewest} people; with a team of {team} nobody "
-            "is left for the gold"
+            f"--team: a query of {path} has votes of {fewest} people; with a team of {team}, no "
+            "one is left for the truth"
         )
     return Votes(found, n, one_assessor)
 

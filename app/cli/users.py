@@ -121,7 +121,7 @@ def reset_totp(email: Email, as_json: AsJson = False) -> None:
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         turn_off(session, user)
-    say(as_json, _facts(user), f"{user.email} signs in with the password alone")
+    say(as_json, _facts(user), f"{user.email} now signs in without one-time codes")
 
 
 def unlink(email: Email, as_json: AsJson = False) -> None:
@@ -129,7 +129,7 @@ def unlink(email: Email, as_json: AsJson = False) -> None:
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
         accounts.unlink_openid(session, user)
-    say(as_json, _facts(user), f"{user.email} is not linked to an OpenID provider")
+    say(as_json, _facts(user), f"{user.email} is no longer linked to an OpenID provider")
 
 
 def invite(
@@ -181,7 +181,7 @@ def _from_file(
     try:
         return _invited(session, email, name, role, base)
     except AppError as error:
-        raise Refused(f"{path}, line {line}: {error} Nobody was invited.") from None
+        raise Refused(f"{path}, line {line}: {error} No one was invited.") from None
 
 
 def _people_in(path: Path | None) -> list[tuple[int, str, str]]:

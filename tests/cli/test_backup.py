@@ -94,4 +94,4 @@ def test_of_backups_by_time_the_newest_are_kept(
     code, out, _ = run_command(capsys, ["restore", str(folder)])
     assert (code, out.endswith(f"{kept[4]}\n")) == (0, True)
     code, _, err = run_command(capsys, ["restore", str(tmp_path)])
-    assert (code, "has no backup" in err) == (1, True)
+    assert (code, "contains no backup" in err) == (1, True)

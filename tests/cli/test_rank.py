@@ -247,7 +247,7 @@ def test_a_run_is_scored_against_preferences(
     code, output, _ = run(capsys, "score", str(prefs), "--run", str(ranking), *names, "--json")
     assert json.loads(output)["measures"] == {"prefs_simp": 1.0, "prefs_num_prefs_poss": 1.0}
     for more, fault in (
-        (["--run", str(ranking), "--measures", "prefs_simp,map"], "a command of their own"),
+        (["--run", str(ranking), "--measures", "prefs_simp,map"], "a separate command"),
         (["--model", "m.json", "--measures", "prefs_simp"], "prefs_simp needs --run"),
         (["--run", str(ranking), "--measures", "prefs_same"], "write prefs_simp, prefs_simp_imp"),
     ):

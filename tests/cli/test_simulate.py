@@ -129,7 +129,7 @@ def test_votes_that_cannot_be_replayed_are_refused(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     alone = write_votes(tmp_path / "alone.tsv", "x")
-    assert "one assessor only" in refused(capsys, "--votes", alone, "--one-assessor")
+    assert "only one assessor" in refused(capsys, "--votes", alone, "--one-assessor")
     assert "Missing argument 'file'" in refused(capsys, "--one-assessor")
     missing = str(tmp_path / "missing.tsv")
     assert "cannot be read" in refused(capsys, "--votes", missing)
@@ -188,9 +188,9 @@ def test_a_table_of_votes_shows_standard_errors_and_the_ceiling(
     ("arguments", "message"),
     [
         (("--team", "2", "--random-people", "3"), "3 of a team of 2 are too many"),
-        (("--votes", "VOTES", "--team", "3"), "nobody is left for the gold"),
+        (("--votes", "VOTES", "--team", "3"), "no one is left for the truth"),
         (("--votes", "VOTES", "--prior", "0.5"), "No such option: --prior"),
-        (("--votes", "VOTES", "--one-assessor", "--team", "2"), "one person is no --team"),
+        (("--votes", "VOTES", "--one-assessor", "--team", "2"), "cannot be combined with --team"),
     ],
 )
 def test_teams_that_cannot_be_simulated_are_refused(

@@ -22,7 +22,7 @@ def are_prefs(names: Sequence[str]) -> bool:
     if of_preferences and len(of_preferences) < len(names):
         raise Refused(
             f"--measures: {of_preferences[0]} is a measure of preferences; "
-            "score measures of labels with a command of their own"
+            "score measures of labels with a separate command"
         )
     return bool(of_preferences)
 

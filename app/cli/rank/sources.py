@@ -111,7 +111,7 @@ def print_coverage(ranking: StudyRanking, truths: list[Truth]) -> None:
     """Print on standard error what the features are, and which queries are left out."""
     number = len(ranking.features)
     what = (
-        f"no features of its own, {number} computed from the text of query and page"
+        f"no features in the study; {number} computed from the text of query and page"
         if ranking.from_text
         else f"{number} features"
     )
