@@ -1,6 +1,6 @@
 """The methods section of a paper: the sentences and tables that follow from a report."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from topkapi.analysis.aggregation import BRADLEY_TERRY, KEMENY
@@ -13,7 +13,7 @@ from topkapi.analysis.report.methods_format import (
     as_markdown,
 )
 from topkapi.analysis.report.record import Report, ToolReport
-from topkapi.analysis.report.subjects.agreement import Agreement
+from topkapi.analysis.report.subjects.agreement import EXPLANATIONS, measure_rows
 from topkapi.analysis.report.subjects.comparison import Comparison
 from topkapi.analysis.report.subjects.effort import Effort
 from topkapi.analysis.report.subjects.people import Person
@@ -280,7 +280,8 @@ def _statistics(report: Report, tables: tuple[MethodsTable, ...]) -> Iterator[st
     people = [each for tool in report.tools for each in tool.people]
     efforts = [tool.effort for tool in report.tools if isinstance(tool.effort, Effort)]
     kinds = []
-    if any(figure(tool.agreement).interval for tool in report.tools for _, figure in _MEASURES) or (
+    measures = measure_rows([tool.agreement for tool in report.tools])
+    if any(each.interval for row in measures for each in row.figures) or (
         any(each.seconds_per_judgment.median.interval for each in efforts)
     ):
         kinds.append(
@@ -313,23 +314,11 @@ def _software(facts: StudyFacts) -> Iterator[str]:
     yield f"The judgments were {done} with Topkapi {library_version()} ({CITATION})."
 
 
-_MEASURES: tuple[tuple[str, Callable[[Agreement], Figure]], ...] = (
-    ("Agreement", lambda found: found.overall),
-    ("Agreement without ties", lambda found: found.without_ties),
-    ("Cohen's kappa", lambda found: found.cohen_kappa),
-    ("Fleiss' kappa", lambda found: found.fleiss_kappa),
-    ("Krippendorff's alpha", lambda found: found.krippendorff_alpha),
-    ("Gwet's AC1", lambda found: found.gwet_ac1),
-    ("Kendall's tau-b", lambda found: found.tau_b),
-    ("RBO", lambda found: found.rbo),
-)
-
-
 def _agreement(report: Report) -> MethodsTable:
     rows = [("", *(tool.title for tool in report.tools))]
     rows.append(("Shared votes", *(str(tool.agreement.votes) for tool in report.tools)))
-    for name, figure in _MEASURES:
-        rows.append((name, *(_cell(figure(tool.agreement)) for tool in report.tools)))
+    for row in measure_rows([tool.agreement for tool in report.tools]):
+        rows.append((EXPLANATIONS[row.key].title, *map(_cell, row.figures)))
     return MethodsTable("Agreement between assessors", tuple(rows))
 
 
