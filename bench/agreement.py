@@ -19,12 +19,12 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score, confusion_matrix
 
 from bench.exact_kemeny import exact_cost
+from tests.simulated_study import simulated_study
 from topkapi.analysis.aggregation import kemeny_cost, majority_table, supervised_kemeny
 from topkapi.analysis.agreement import cohen_kappa, from_scores, pair_tables, tau_b
 from topkapi.analysis.report import build_report
 from topkapi.analysis.report.page import render_page
 from topkapi.analysis.report.serialise import to_json
-from topkapi.analysis.report.simulated import simulated_study
 from topkapi.analysis.report.sources import read_preferences
 
 IMAGES = Path(__file__).parents[2] / "shared/data/prefs-image-search/image_pairs_annotation.gz"

@@ -18,8 +18,8 @@ from functools import cache
 import numpy as np
 from scipy import stats
 
+from tests.simulated_study import noise_of
 from topkapi.analysis.agreement import Judgments, errors_of_answers, from_judgments
-from topkapi.analysis.report.simulated import noise_of
 from topkapi.analysis.typing import FloatArray
 from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.plan import Plan

@@ -14,7 +14,7 @@ import sys
 import time
 from pathlib import Path
 
-from topkapi.analysis.papers.findings import (
+from bench.findings import (
     PaperFinding,
     beats,
     focused_against_parents,

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import permutation_test
 
+from bench.findings import beats, cross_fitted, interior_beta, plateau
 from tests.cases import each_case
 from topkapi.analysis.data import RankingData, folds, make_folds, write_letor
 from topkapi.analysis.data.folds import FoldSet, fold_set_of, load_fold_set, with_truth
@@ -35,7 +36,6 @@ from topkapi.analysis.papers.comparison import (
     reach_note,
     seconds_table,
 )
-from topkapi.analysis.papers.findings import beats, interior_beta, plateau
 from topkapi.analysis.papers.sweep_plots import beta_figure, save
 from topkapi.analysis.papers.sweep_tables import beta_table
 from topkapi.analysis.papers.sweeps import BETA_MEASURES, BETAS, beta_tasks
@@ -359,3 +359,7 @@ def test_the_floor_and_the_ceiling_of_a_topk_table_are_stated() -> None:
     perfect = data.with_labels(np.arange(data.n_rows) * 1.0)  # no equal grades
     folds = fold_set_of("strict", list(make_folds(perfect, 3)))
     assert reach_note(folds, 3, 0).endswith("perfect grades 1.000")
+
+
+def test_a_fold_is_measured_where_the_other_folds_are_best() -> None:
+    assert cross_fitted(np.array([[1.0, 2], [4, 3], [5, 4]])).tolist() == [1.0, 4.0, 5.0]

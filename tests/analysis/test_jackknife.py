@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from tests.simulated_study import noise_of
 from topkapi.analysis.agreement import agreement, cohen_kappa, resamples
 from topkapi.analysis.jackknife import Scale, jackknife
 from topkapi.analysis.report.figures import OVERALL, group_figures
-from topkapi.analysis.report.simulated import noise_of
 from topkapi.analysis.typing import FloatArray
 
 

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.simulated_study import grade_labels, topk_labels
 from topkapi.analysis.agreement import Scores
 from topkapi.analysis.agreement.reliability.label_shares import are_counts_fixed, label_shares
-from topkapi.analysis.report.simulated import grade_labels, topk_labels
 from topkapi.analysis.typing import FloatArray
 
 PEOPLE = np.arange(4)

@@ -6,6 +6,7 @@ from scipy import stats
 
 from bench.error_rates import coverage
 from tests.cases import each_case
+from tests.simulated_study import noise_of, simulated_study
 from topkapi.analysis.agreement import (
     Judgments,
     agreement,
@@ -18,7 +19,6 @@ from topkapi.analysis.agreement import (
 )
 from topkapi.analysis.agreement.reliability import identified
 from topkapi.analysis.agreement.reliability.rates import SPREAD, Population
-from topkapi.analysis.report.simulated import noise_of, simulated_study
 from topkapi.analysis.typing import FloatArray
 
 DENSE = {"assessors": 30, "queries": 12, "pairs": 60, "votes": 8000}

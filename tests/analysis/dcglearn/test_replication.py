@@ -5,6 +5,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bench.list_experiment import (
+    ListExperiment,
+    accuracy_by_judgments,
+    judgments_needed,
+)
 from topkapi.analysis.data import RankingData
 from topkapi.analysis.dcglearn import DCGLearn, by_uncertainty, usual_gains
 from topkapi.analysis.dcglearn.active import label_actively
@@ -19,11 +24,6 @@ from topkapi.analysis.dcglearn.replication.figures import (
     with_the_best,
 )
 from topkapi.analysis.dcglearn.replication.letor_figures import QueryPool
-from topkapi.analysis.dcglearn.replication.list_experiment import (
-    ListExperiment,
-    accuracy_by_judgments,
-    judgments_needed,
-)
 from topkapi.analysis.dcglearn.replication.simulated import permuted, random_pairs, true_gains
 from topkapi.analysis.dcglearn.solver import Penalty
 from topkapi.analysis.errors import BadData

@@ -9,13 +9,13 @@ import pytest
 from tests.analysis.agreement import brute
 from tests.cases import each_case
 from tests.clients import tight
+from tests.simulated_study import simulated_study
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, StudyData, ToolData, build_report
 from topkapi.analysis.report.figures import Figure
 from topkapi.analysis.report.page import render_page
 from topkapi.analysis.report.serialise import record_of, to_json
-from topkapi.analysis.report.simulated import simulated_study
 from topkapi.analysis.report.subjects.comparison import Comparison
 
 FEW = Options(draws=100, exchanges=199)

@@ -8,9 +8,9 @@ from playwright.sync_api import Browser
 
 from tests.browser.looks import violations
 from tests.cases import each_case
+from tests.simulated_study import simulated_study
 from topkapi.analysis.report import Options, build_report
 from topkapi.analysis.report.files import write_report
-from topkapi.analysis.report.simulated import simulated_study
 from topkapi.analysis.report.svg import ticks
 
 FEW = Options(draws=100, exchanges=199)

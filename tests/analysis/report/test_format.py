@@ -5,9 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from tests.simulated_study import simulated_study
 from topkapi.analysis.report import Options, build_report
 from topkapi.analysis.report.serialise import to_json
-from topkapi.analysis.report.simulated import simulated_study
 
 KEYS = Path(__file__).parent / "report_keys.txt"
 

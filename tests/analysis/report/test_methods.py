@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topkapi
+from tests.simulated_study import simulated_study
 from topkapi.analysis.report import Options, Report, build_report
 from topkapi.analysis.report.methods import CITATION, StudyFacts, methods_of, methods_texts
 from topkapi.analysis.report.methods_format import Methods, MethodsTable, as_latex, as_markdown
-from topkapi.analysis.report.simulated import simulated_study
 from topkapi.analysis.report.subjects.comparison import Comparison
 from topkapi.analysis.report.subjects.effort import Effort
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from tests.simulated_study import noise_of, simulated_study
 from topkapi.analysis.agreement import agreement, from_scores, pair_tables, resamples
-from topkapi.analysis.report.simulated import noise_of, simulated_study
 from topkapi.analysis.typing import FloatArray, IntArray
 
 ERRORS = (0.02, 0.10, 0.17, 0.24, 0.32)

@@ -101,11 +101,6 @@ def cross_fitted(curves: FloatArray) -> FloatArray:
     ----------
     curves
         Values (folds, points), at least two folds.
-
-    Examples
-    --------
-    >>> cross_fitted(np.array([[1.0, 2], [4, 3], [5, 4]])).tolist()
-    [1.0, 4.0, 5.0]
     """
     others = curves.sum(axis=0) - curves
     chosen: FloatArray = curves[np.arange(curves.shape[0]), others.argmax(axis=1)]
