@@ -205,7 +205,7 @@ BREAKS = (
     ),
     # pages
     Break(
-        "static/js/divider.js",
+        "static/js/screen/divider.js",
         "ArrowLeft: -STEP, ArrowRight: STEP",
         "ArrowLeft: STEP, ArrowRight: -STEP",
         "tests/browser/test_reading.py -k divider",

@@ -173,7 +173,7 @@ def test_idleness_pauses_and_reading_does_not(
     assert [row.active_ms for row in assigned.rows()] == [76_500]
 
 
-TICKS = Path(__file__).parents[2] / "static/js/ticks.js"
+TICKS = Path(__file__).parents[2] / "static/js/clock/ticks.js"
 # The clock of the worker goes on while the page is blocked: it has counted when it is asked.
 COUNTING = """self.setInterval = (tick) => addEventListener("message", ({ data: { gap } }) => {
   for (let passed = 0; passed < gap; passed += 1000) tick();

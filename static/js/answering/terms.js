@@ -1,7 +1,7 @@
 // Highlighted terms: how often each occurs in the pages on the screen, and what happens after one was added.
-import { foldTerms } from "./header.js";
-import { toAnswering } from "./keys.js";
-import { all, contentOf } from "./panes.js";
+import { foldTerms } from "../screen/header.js";
+import { toAnswering } from "../keys/keys.js";
+import { all, contentOf } from "../screen/panes.js";
 
 const plain = (text) => text.toLowerCase().replace(/\s+/g, " ").trim();
 const counted = new WeakMap(); // page or list -> term -> how often; a page with other terms is another document

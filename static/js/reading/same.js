@@ -1,7 +1,7 @@
 // Tells when both pages have the same text, or nearly the same, and marks what differs. Pages are compared while nothing
 // else is to do; what is known about a page is kept with it.
 import { paint, rangeAt, textOf } from "./page_text.js";
-import * as panes from "./panes.js";
+import * as panes from "../screen/panes.js";
 
 const MOST = 100_000; // characters of each page in which differences are looked for
 const SAMPLES = 40; // short passages by which most pairs are told apart at once

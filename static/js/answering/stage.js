@@ -1,9 +1,9 @@
 // The parts of the page that change with the question, and the screen shown during a pause.
-import { closeAll } from "./dialogs.js";
-import { delay } from "./frames.js";
-import { fold } from "./header.js";
-import * as memory from "./memory.js";
-import * as pool from "./pool.js";
+import { closeAll } from "../notices/dialogs.js";
+import { delay } from "../frames/frames.js";
+import { fold } from "../screen/header.js";
+import * as memory from "../frames/memory.js";
+import * as pool from "../frames/pool.js";
 
 const form = document.getElementById("answers");
 const stage = document.getElementById("main");

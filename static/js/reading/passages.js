@@ -1,9 +1,9 @@
 // Passages that the person marks in a page: kept in this browser for the query and painted whenever the page is shown.
 import { currentHit } from "./finder.js";
-import * as notices from "./notices.js";
+import * as notices from "../notices/notices.js";
 import { offsetsOf, paint, rangeAt, sentenceAt, textOf } from "./page_text.js";
-import { activePane, frameIn } from "./panes.js";
-import { keep, load } from "./store.js";
+import { activePane, frameIn } from "../screen/panes.js";
+import { keep, load } from "../offline/store.js";
 
 const passages = new Map(Object.entries(load("passages", {}))); // page -> [[start, end, text], ...]
 

@@ -1,6 +1,6 @@
 // On the finished page the keys of the judging page take the last answer back and open the answers.
-import { openDialog } from "./dialogs.js";
-import { namesOf } from "./keys.js";
+import { openDialog } from "../notices/dialogs.js";
+import { namesOf } from "../keys/keys.js";
 
 addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || openDialog()) return;

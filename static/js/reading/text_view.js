@@ -1,8 +1,8 @@
 // The text of a page instead of the page, in the same frame: by its key for the active page, and offered where a page
 // shows nothing. A page that is read as text stays so whenever it comes again.
 import { showsNothing } from "./blank.js";
-import { adopt, delay, isShown } from "./frames.js";
-import * as panes from "./panes.js";
+import { adopt, delay, isShown } from "../frames/frames.js";
+import * as panes from "../screen/panes.js";
 
 const asText = new Set(); // names of pages
 const looks = new WeakMap(); // page -> the look at it: a promise

@@ -1,5 +1,5 @@
 // Reading positions: where the person was in each page and list of this query, also after a reload.
-import { keep, load } from "./store.js";
+import { keep, load } from "../offline/store.js";
 
 const MOST = 500; // pages
 const SAVE_MS = 300;

@@ -13,7 +13,7 @@ export function remember(change) {
   Object.assign(reading, change);
   const { size, letters, split, pinned, dim } = reading;
   const secure = location.protocol === "https:" ? "; secure" : "";
-  document.cookie = `topkapi_view=s${size}.l${Number(letters)}.d${split}.h${Number(pinned)}.m${Number(dim)}; path=${new URL("../../", import.meta.url).pathname}; max-age=31536000; samesite=lax${secure}`;
+  document.cookie = `topkapi_view=s${size}.l${Number(letters)}.d${split}.h${Number(pinned)}.m${Number(dim)}; path=${new URL("../../../", import.meta.url).pathname}; max-age=31536000; samesite=lax${secure}`;
 }
 
 // Linked scrolling is a habit of the person at this device; it is not needed before the page is drawn.

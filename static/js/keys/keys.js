@@ -1,10 +1,10 @@
 // Keyboard shortcuts. A control names its key in aria-keyshortcuts, and the key clicks it; reading keys scroll the active
 // pane. Keys that scroll, select or type inside a page never answer, and Esc always returns to answering.
-import { openDialog } from "./dialogs.js";
-import * as finder from "./finder.js";
-import * as notices from "./notices.js";
-import * as panes from "./panes.js";
-import { reading } from "./reading.js";
+import { openDialog } from "../notices/dialogs.js";
+import * as finder from "../reading/finder.js";
+import * as notices from "../notices/notices.js";
+import * as panes from "../screen/panes.js";
+import { reading } from "../screen/preferences.js";
 
 const TYPING = "input:not([type=checkbox]), textarea, select, [contenteditable]:not([contenteditable=false]), audio, video";
 const PRESSED_BY_SPACE = "button, a[href], summary, input, [role=separator]";

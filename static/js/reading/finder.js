@@ -1,7 +1,7 @@
 // Find in the pages on the screen: hits are painted without changing the pages, counted, and visited in order. Without a
 // word to find, the same keys visit the highlighted terms.
 import { paint, rangeAt, textOf } from "./page_text.js";
-import * as panes from "./panes.js";
+import * as panes from "../screen/panes.js";
 
 const MOST = 2000; // hits per page
 const TYPING_MS = 150; // without another letter, before a word is searched

@@ -1,6 +1,6 @@
 // Notes and flags: every question has drafts of its own, kept in this browser until they are sent.
-import * as notices from "./notices.js";
-import { keep, load } from "./store.js";
+import * as notices from "../notices/notices.js";
+import { keep, load } from "../offline/store.js";
 
 function drafts(kind, fieldId, dialog) {
   const texts = load(kind, {}); // question -> text

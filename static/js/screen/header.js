@@ -1,6 +1,6 @@
 // The header: whole at the first question of a query, one line from the second on, so that the pages have the room. The
 // key for details, or the number beside the terms, brings it back until the next question; a person can pin it.
-import { reading, remember } from "./reading.js";
+import { reading, remember } from "./preferences.js";
 
 const look = document.body.classList;
 const short = matchMedia("(max-height: 500px)");

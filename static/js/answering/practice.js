@@ -1,17 +1,17 @@
 // A practice question: the keys, frames and reader of the judging page, without clock, log and prefetch.
-import { wireDivider } from "./divider.js";
-import { refreshHits, wireFinder } from "./finder.js";
-import "./fit.js";
-import "./readable.js";
-import "./same.js";
-import "./text_view.js";
-import { adopt, listen, setSize } from "./frames.js";
-import { wireHeader } from "./header.js";
-import { notePress, onKey, wireKeys } from "./keys.js";
-import * as panes from "./panes.js";
-import { wireReader } from "./reader.js";
-import { isLinked, rememberLinked, wireSizes } from "./reading.js";
-import { wireTabs } from "./tabs.js";
+import { wireDivider } from "../screen/divider.js";
+import { refreshHits, wireFinder } from "../reading/finder.js";
+import "../frames/fit.js";
+import "../frames/readable.js";
+import "../reading/same.js";
+import "../reading/text_view.js";
+import { adopt, listen, setSize } from "../frames/frames.js";
+import { wireHeader } from "../screen/header.js";
+import { notePress, onKey, wireKeys } from "../keys/keys.js";
+import * as panes from "../screen/panes.js";
+import { wireReader } from "../reading/reader.js";
+import { isLinked, rememberLinked, wireSizes } from "../screen/preferences.js";
+import { wireTabs } from "../screen/tabs.js";
 
 const form = document.getElementById("answers");
 const stage = document.getElementById("main");

@@ -1,5 +1,5 @@
 // The clock: runs while pages are shown, stops automatically, and reports to the server.
-import { send } from "./keepalive.js";
+import { send } from "../offline/keepalive.js";
 
 const HEARTBEAT_MS = 15000;
 const TICK_MS = 250;

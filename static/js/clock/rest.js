@@ -1,6 +1,6 @@
 // Suggests a rest after the study's number of minutes at work without a break. The time is kept across queries, per
 // person and browser; three minutes without the pages (paused, or on another page) are a break.
-import { tell } from "./notices.js";
+import { tell } from "../notices/notices.js";
 
 const TICK_MS = 5000;
 const BREAK_MS = 180_000;

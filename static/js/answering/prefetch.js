@@ -1,7 +1,7 @@
 // Prefetch of possible next questions: sent with the reply to an answer, or requested while the person reads (this is
 // not logged). Their pages load in hidden frames. A template may contain the questions after its own one, so that the
 // person can go on for some answers without a connection.
-import * as pool from "./pool.js";
+import * as pool from "../frames/pool.js";
 import { parse } from "./stage.js";
 
 const LIKELY = 3; // preferences come first; removed pages, undo and redo can wait

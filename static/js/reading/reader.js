@@ -1,8 +1,8 @@
 // A page opened from a list: in a sandboxed frame over the list, closed with Esc. The next and the previous page of the
 // list open from there, and results that were opened are marked, also after a reload.
-import { adopt } from "./frames.js";
-import { reading } from "./reading.js";
-import { keep, load } from "./store.js";
+import { adopt } from "../frames/frames.js";
+import { reading } from "../screen/preferences.js";
+import { keep, load } from "../offline/store.js";
 
 const opened = new Set(load("opened", []));
 

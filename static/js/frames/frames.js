@@ -1,6 +1,6 @@
 // One page frame: events from inside it, its text size and its scroll position.
 import * as memory from "./memory.js";
-import { reading } from "./reading.js";
+import { reading } from "../screen/preferences.js";
 import { fold, unfold } from "./slices.js";
 
 const wired = new WeakSet(); // documents with our event listeners

@@ -1,5 +1,5 @@
 // The divider between the two pages: moved by pointer, or by arrow keys while it has focus.
-import { reading, remember } from "./reading.js";
+import { reading, remember } from "./preferences.js";
 
 const STEP = 2;
 
