@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from datetime import timedelta
 from pathlib import Path
 from signal import SIGINT, SIGTERM
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, ended_by_signals, open_sessions, say
+from topkapi.app.cli.common import AsJson, ended_by_signals, open_sessions, say, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Tool
@@ -39,64 +39,72 @@ _STOPPING = "topkapi: stopping; waiting for the replies to requests in transit"
 _STOPPED = "topkapi: stopped; all answers so far are stored, and the same command continues the run"
 
 
+@dataclass(frozen=True)
+class JudgeCommand:
+    """The options of the command."""
+
+    model: Annotated[str, typer.Option(help="Name of the model at the endpoint.")]
+    endpoint: Annotated[str, typer.Option(help="Address of an OpenAI-compatible endpoint.")]
+    tool: Annotated[list[Tool] | None, typer.Option(help="Tools to judge with.")] = None
+    name: Annotated[str, typer.Option(help="Name of the assessor, if not that of the model.")] = ""
+    key_file: Annotated[
+        Path | None, typer.Option(help="File with the key; otherwise TOPKAPI_MODEL_KEY.")
+    ] = None
+    orders: Annotated[Orders, typer.Option(help="Orders in which a pair is shown.")] = Orders.BOTH
+    contradiction: Annotated[
+        Contradiction, typer.Option(help="How to resolve contradictory replies to the two orders.")
+    ] = Contradiction.TIE
+    most_chars: Annotated[int, typer.Option(help="Maximum characters of pages in a prompt.")] = (
+        24_000
+    )
+    most_tokens: Annotated[int, typer.Option(help="Maximum tokens of a reply.")] = 1000
+    temperature: Annotated[float | None, typer.Option(help="Sent only if given.")] = None
+    timeout: Annotated[float, typer.Option(help="Seconds to wait for a reply.")] = 120.0
+    concurrency: Annotated[int, typer.Option(help="Parallel requests.")] = 4
+    interval: Annotated[float, typer.Option(help="Minimum seconds between requests.")] = 0.0
+    price_in: Annotated[float | None, typer.Option(help="Price per million input tokens.")] = None
+    price_out: Annotated[float | None, typer.Option(help="Price per million output tokens.")] = None
+    most_cost: Annotated[
+        float | None, typer.Option(help="Maximum cost in this study, over all runs.")
+    ] = None
+    most_requests: Annotated[
+        int | None, typer.Option(help="Maximum number of requests in this study, over all runs.")
+    ] = None
+    dry_run: Annotated[bool, typer.Option(help="Only estimate questions, tokens and cost.")] = False
+    as_json: AsJson = False
+
+    def terms(self) -> Terms:
+        """Return how the machine judges."""
+        names = {each.name for each in fields(Terms)}
+        given = {name: value for name, value in vars(self).items() if name in names}
+        return Terms.read({**given, "tools": self.tool or [Tool.PAIRS]})
+
+
 def register(cli: typer.Typer) -> None:
     """Add the command to the command line."""
     cli.command(
         "judge",
         epilog="Example: topkapi judge everyday-questions --model gpt-5-mini "
         "--endpoint https://api.openai.com/v1 --tool pairs --dry-run",
-    )(judge)
+    )(with_options(judge, JudgeCommand))
 
 
 def judge(
     study: Annotated[str, typer.Argument(help="Short name of the study.")],
-    model: Annotated[str, typer.Option(help="Name of the model at the endpoint.")],
-    endpoint: Annotated[str, typer.Option(help="Address of an OpenAI-compatible endpoint.")],
-    tool: Annotated[list[Tool] | None, typer.Option(help="Tools to judge with.")] = None,
-    name: Annotated[str, typer.Option(help="Name of the assessor, if not that of the model.")] = "",
-    key_file: Annotated[
-        Path | None, typer.Option(help="File with the key; otherwise TOPKAPI_MODEL_KEY.")
-    ] = None,
-    orders: Annotated[Orders, typer.Option(help="Orders in which a pair is shown.")] = Orders.BOTH,
-    contradiction: Annotated[
-        Contradiction, typer.Option(help="How to resolve contradictory replies to the two orders.")
-    ] = Contradiction.TIE,
-    most_chars: Annotated[
-        int, typer.Option(help="Maximum characters of pages in a prompt.")
-    ] = 24_000,
-    most_tokens: Annotated[int, typer.Option(help="Maximum tokens of a reply.")] = 1000,
-    temperature: Annotated[float | None, typer.Option(help="Sent only if given.")] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds to wait for a reply.")] = 120.0,
-    concurrency: Annotated[int, typer.Option(help="Parallel requests.")] = 4,
-    interval: Annotated[float, typer.Option(help="Minimum seconds between requests.")] = 0.0,
-    price_in: Annotated[float | None, typer.Option(help="Price per million input tokens.")] = None,
-    price_out: Annotated[
-        float | None, typer.Option(help="Price per million output tokens.")
-    ] = None,
-    most_cost: Annotated[
-        float | None, typer.Option(help="Maximum cost in this study, over all runs.")
-    ] = None,
-    most_requests: Annotated[
-        int | None, typer.Option(help="Maximum number of requests in this study, over all runs.")
-    ] = None,
-    dry_run: Annotated[
-        bool, typer.Option(help="Only estimate questions, tokens and cost.")
-    ] = False,
-    as_json: AsJson = False,
+    options: JudgeCommand,
 ) -> None:
     """Have a model judge the study as a machine assessor.
 
     To continue an interrupted run, repeat the command; stored replies are not paid for again.
     """
-    given = {name: value for name, value in locals().items() if name in Terms.__dataclass_fields__}
-    terms = Terms.read({**given, "tools": tool or [Tool.PAIRS]})
+    terms, key_file = options.terms(), options.key_file
     settings = Settings() if key_file is None else Settings(model_key_file=str(key_file))
     with open_sessions(settings) as sessions:
         with sessions.write() as session:  # rolled back: an estimate changes nothing
             found = judging.estimate(session, required_study(session, study), terms)
             session.rollback()
-        if dry_run:
-            say(as_json, asdict(found), _estimated(found))
+        if options.dry_run:
+            say(options.as_json, asdict(found), _estimated(found))
             return
         judging.refuse_over_cap(found, terms)
         key = settings.key_of_model()
@@ -116,7 +124,7 @@ def judge(
     if job.result is None:
         raise Refused(job.message)
     result = json.loads(job.result)
-    say(as_json, result, _told(result))
+    say(options.as_json, result, _told(result))
 
 
 def _taken(sessions: Sessions, worker: Worker, study: str, terms: Terms) -> Lease:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say, table
+from topkapi.app.cli.common import AsJson, open_sessions, say, table, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.simulate import read_elections
@@ -30,61 +30,57 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.simulation.planning import planned
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(epilog="Example: topkapi plan --queries 50 --people 4 --team 4 --goal 0.9")(plan)
+@dataclass(frozen=True)
+class PlanCommand:
+    """The options of the command."""
 
-
-def plan(
     queries: Annotated[
         int | None, typer.Option(min=1, help="Number of queries.", show_default="50")
-    ] = None,
+    ] = None
     n: Annotated[
         int | None,
         typer.Option(min=2, max=1000, help="Documents per query.", show_default="50"),
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option(min=1, help="Length of the list.", show_default="10")
-    ] = None,
-    people: Annotated[int, typer.Option(min=1, help="People who share the work.")] = 1,
-    lists: Annotated[int, typer.Option(min=1, help="Independent lists per query.")] = 1,
-    team: Annotated[
-        int, typer.Option(min=1, max=50, help="People who make one list together.")
-    ] = 1,
+    ] = None
+    k: Annotated[int | None, typer.Option(min=1, help="Length of the list.", show_default="10")] = (
+        None
+    )
+    people: Annotated[int, typer.Option(min=1, help="People who share the work.")] = 1
+    lists: Annotated[int, typer.Option(min=1, help="Independent lists per query.")] = 1
+    team: Annotated[int, typer.Option(min=1, max=50, help="People who make one list together.")] = 1
     prior: Annotated[
         float | None,
         typer.Option(min=-0.99, max=0.99, help="Correlation of a ranker's scores with the truth."),
-    ] = None,
-    sorter: Annotated[str, typer.Option(help=f"One of {', '.join(SORTERS)}.")] = "robust",
+    ] = None
+    sorter: Annotated[str, typer.Option(help=f"One of {', '.join(SORTERS)}.")] = "robust"
     error: Annotated[
         float | None,
         typer.Option(min=0, max=0.49, help="Error rate of people.", show_default="0.1"),
-    ] = None,
+    ] = None
     error_model: Annotated[
         Errors, typer.Option(help="How people err, as in `topkapi simulate`.")
-    ] = Errors.NORMAL,
+    ] = Errors.NORMAL
     votes: Annotated[
         Path | None,
         typer.Option(help="Votes of a pilot: a file of preferences that `report --from` reads."),
-    ] = None,
+    ] = None
     study: Annotated[
         str | None,
         typer.Option(
             help="Slug of a study to take queries, documents, k, error rate and time per answer "
             "from, unless an option sets them."
         ),
-    ] = None,
+    ] = None
     seconds: Annotated[
         float | None,
         typer.Option(min=0.1, help="Seconds per question.", show_default="20"),
-    ] = None,
+    ] = None
     goal: Annotated[
         float | None, typer.Option(min=0, max=1, help="kappa-NDCG that the lists should reach.")
-    ] = None,
+    ] = None
     difference: Annotated[
         float | None,
         typer.Option(min=0.0001, help="Difference between two systems to detect, with power 0.8."),
-    ] = None,
+    ] = None
     deviation: Annotated[
         float | None,
         typer.Option(
@@ -92,34 +88,49 @@ def plan(
             help="Standard deviation of that difference over queries.",
             show_default="of the systems of --study, else 0.2",
         ),
-    ] = None,
-    runs: Annotated[int, typer.Option(min=2, help="Simulated sessions per line.")] = 100,
+    ] = None
+    runs: Annotated[int, typer.Option(min=2, help="Simulated sessions per line.")] = 100
     processes: Annotated[
         int | None, typer.Option(min=1, help="Number of parallel processes.", show_default="cores")
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed for truths and errors.")] = 1,
-    as_json: AsJson = False,
-) -> None:
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed for truths and errors.")] = 1
+    as_json: AsJson = False
+
+    def planned(self) -> PlanOptions:
+        """Return what is planned, without where its people come from."""
+        try:
+            return PlanOptions(
+                **{each.name: getattr(self, each.name) for each in fields(PlanOptions)}
+            )
+        except Invalid as refused:
+            raise Refused(f"--{refused.field}: {refused}") from None
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    example = "Example: topkapi plan --queries 50 --people 4 --team 4 --goal 0.9"
+    cli.command("plan", epilog=example)(with_options(plan, PlanCommand))
+
+
+def plan(options: PlanCommand) -> None:
     """Plan a study: questions, hours and expected quality of its lists.
 
     Prints a line per question budget, with 95 % intervals for the mean over the study's lists.
     """
-    if votes is not None and prior is not None:
+    if options.votes is not None and options.prior is not None:
         raise Refused("--votes: --prior needs simulated people")
-    try:
-        options = PlanOptions(
-            queries=queries, n=n, k=k, people=people, lists=lists, team=team, prior=prior,
-            sorter=sorter, error=error, error_model=error_model, seconds=seconds, goal=goal,
-            difference=difference, deviation=deviation, runs=runs, seed=seed,
-        )  # fmt: skip
-    except Invalid as refused:
-        raise Refused(f"--{refused.field}: {refused}") from None
-    elections = None if votes is None else read_elections(votes, n, False, team)
-    with show_progress(sorter) as on_runs:
+    wanted, votes = options.planned(), None
+    if options.votes is not None:
+        votes = read_elections(options.votes, options.n, False, options.team)
+    with show_progress(options.sorter) as on_runs:
         found = planned(
-            options, _pilot(study), votes=elections, on_runs=on_runs, processes=processes
+            wanted,
+            _pilot(options.study),
+            votes=votes,
+            on_runs=on_runs,
+            processes=options.processes,
         )
-    say(as_json, asdict(found), _text(found, goal, difference))
+    say(options.as_json, asdict(found), _text(found, options.goal, options.difference))
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +13,7 @@ import typer
 
 from topkapi.analysis.errors import AnalysisError
 from topkapi.app.cli import groups
-from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say
+from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
@@ -34,160 +34,158 @@ _ANSWERS = (
 )
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(
-        epilog="Examples: topkapi report everyday-questions --out report/; "
-        "topkapi report --from crowd.pref.gz local.pref.gz --out report/",
-    )(report)
+@dataclass(frozen=True)
+class ReportCommand:
+    """The arguments and options of the command."""
 
-
-def report(
     names: Annotated[
         list[str] | None,
         typer.Argument(help="Slug of a study; with --from, further files.", metavar="STUDY"),
-    ] = None,
+    ] = None
     source: Annotated[
         list[Path] | None,
         typer.Option("--from", help="File of preferences, plain or gzipped; several are compared."),
-    ] = None,
+    ] = None
     out: Annotated[Path, typer.Option(help="Folder for the page, tables and plots.")] = Path(
         "report"
-    ),
+    )
     format: Annotated[
         str | None,
         typer.Option(help=f"{', '.join(groups.PREFERENCE_FORMATS)}; detected if omitted."),
-    ] = None,
+    ] = None
     k: Annotated[
         int | None,
         typer.Option(min=1, help="Length of the consensus lists from files; all if omitted."),
-    ] = None,
+    ] = None
     preference: Annotated[
         str | None,
         typer.Option(
             help="Whether preferences in files of pairs are codes (a, b, tie, 1, -1, ...) or ids "
             "of documents; detected if omitted."
         ),
-    ] = None,
+    ] = None
     leave_out_self: Annotated[
         bool,
         typer.Option(
             "--leave-out-self",
             help="Leave out (and count) answers in files that compare a document with itself.",
         ),
-    ] = False,
+    ] = False
     pseudonyms: Annotated[
         bool, typer.Option("--pseudonyms", help="Write assessor-01 ... instead of a study's names.")
-    ] = False,
+    ] = False
     confidence: Annotated[
         bool,
         typer.Option(
             "--confidence",
             help="Include the confidence of each list; takes a third of a second per session.",
         ),
-    ] = False,
+    ] = False
     consensus: Annotated[
         str | None,
         typer.Option(
             help="bradley-terry over answers (the default if there are answers), or "
             "supervised-kemeny over lists."
         ),
-    ] = None,
-    seed: Annotated[int, typer.Option(help="Seed for resampling queries.")] = 0,
-    draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000,
-    plots: Annotated[bool, typer.Option(help="Also write the page's plots as SVG files.")] = True,
+    ] = None
+    seed: Annotated[int, typer.Option(help="Seed for resampling queries.")] = 0
+    draws: Annotated[int, typer.Option(min=100, help="Resamples for the intervals.")] = 2000
+    plots: Annotated[bool, typer.Option(help="Also write the page's plots as SVG files.")] = True
     methods: Annotated[
         bool,
         typer.Option("--methods", help="Also write the methods section of a paper, .md and .tex."),
-    ] = False,
-    as_json: AsJson = False,
-) -> None:
+    ] = False
+    as_json: AsJson = False
+
+    @property
+    def resampling(self) -> Options:
+        """How intervals are computed."""
+        return Options(seed=self.seed, draws=self.draws)
+
+    @property
+    def method(self) -> Method | None:
+        """The chosen method of consensus."""
+        for each in METHODS:
+            if self.consensus == each:
+                return each
+        if self.consensus is not None:
+            raise Refused(f"--consensus: {self.consensus!r} is not one of {', '.join(METHODS)}")
+        return None
+
+
+def register(cli: typer.Typer) -> None:
+    """Add the command to the command line."""
+    cli.command(
+        "report",
+        epilog="Examples: topkapi report everyday-questions --out report/; "
+        "topkapi report --from crowd.pref.gz local.pref.gz --out report/",
+    )(with_options(report, ReportCommand))
+
+
+def report(options: ReportCommand) -> None:
     """Report the assessors' agreement and effort.
 
     Writes report.html (one self-contained page), report.json, CSV tables, plots, and the consensus
     lists into a folder.
     """
-    options = Options(seed=seed, draws=draws)
-    method = _method(consensus)
     try:
-        if source:
-            _refuse(pseudonyms, "--pseudonyms works only for a study, not for files")
-            _refuse(
-                confidence,
-                "--confidence works only for a study: files do not record how they were judged",
-            )
-            paths = [*source, *(Path(name) for name in names or [])]
-            left_out: list[str] | None = [] if leave_out_self else None
-            found = _of_files(paths, format, k, preference, left_out, options, method)
-            facts = None
-        else:
-            _refuse(
-                not (format is None and k is None and preference is None) or leave_out_self,
-                "--format, --preference, --leave-out-self and --k work only for files (--from)",
-            )
-            found, facts = _of_study(names or [], pseudonyms, confidence, options, method)
+        found, facts = _of_files(options) if options.source else _of_study(options)
         with _progress("Writing the report ..."):
-            written = write_report(found, out, plots=plots)
-            if methods:
-                written += write_texts(methods_texts(found, facts), out)
+            written = write_report(found, options.out, plots=options.plots)
+            if options.methods:
+                written += write_texts(methods_texts(found, facts), options.out)
     except AnalysisError as error:
         raise Refused(str(error)) from None
-    say(as_json, record_of(found), _summary(found, out, len(written)))
+    say(options.as_json, record_of(found), _summary(found, options.out, len(written)))
 
 
-def _refuse(wrong: bool, message: str) -> None:
-    if wrong:
-        raise Refused(message)
-
-
-def _of_files(
-    paths: list[Path],
-    format: str | None,
-    k: int | None,
-    preference: str | None,
-    left_out: list[str] | None,
-    options: Options,
-    method: Method | None,
-) -> Report:
+def _of_files(options: ReportCommand) -> tuple[Report, None]:
+    """Return the report of files; how they were judged is not known."""
+    method = options.method
+    if options.pseudonyms:
+        raise Refused("--pseudonyms works only for a study, not for files")
+    if options.confidence:
+        raise Refused(
+            "--confidence works only for a study: files do not record how they were judged"
+        )
+    left_out: list[str] | None = [] if options.leave_out_self else None
     with _progress("Counting votes and resampling queries ..."):
         study = read_preferences(
-            paths, format=format, k=k, preference=preference, left_out=left_out
+            [*(options.source or ()), *map(Path, options.names or ())],
+            format=options.format,
+            k=options.k,
+            preference=options.preference,
+            left_out=left_out,
         )
-        found = build_report(study, options, method=method)
+        found = build_report(study, options.resampling, method=method)
     notes = [_ANSWERS] if any(each.judgments and not each.scores for each in study.tools) else []
     if left_out:
         many = f"{len(left_out)} answers" if len(left_out) > 1 else "1 answer"
         about = f"{many} that compare a document with itself, the first at {left_out[0]}."
         notes.append(f"Left out: {about}")
-    return replace(found, notes=tuple(notes)) if notes else found
+    return replace(found, notes=tuple(notes)) if notes else found, None
 
 
-def _method(name: str | None) -> Method | None:
-    for each in METHODS:
-        if name == each:
-            return each
-    _refuse(name is not None, f"--consensus: {name!r} is not one of {', '.join(METHODS)}")
-    return None
-
-
-def _of_study(
-    names: list[str],
-    pseudonyms: bool,
-    confidence: bool,
-    options: Options,
-    method: Method | None,
-) -> tuple[Report, StudyFacts]:
+def _of_study(options: ReportCommand) -> tuple[Report, StudyFacts]:
     """Return the report of a study, and how the study was run."""
+    wanted = ExportOptions(pseudonyms=options.pseudonyms, consensus=options.method)
+    if options.leave_out_self or (options.format, options.k, options.preference) != (None,) * 3:
+        raise Refused(
+            "--format, --preference, --leave-out-self and --k work only for files (--from)"
+        )
+    names = options.names or []
     if len(names) != 1:
         raise Refused("give the slug of one study, or files of preferences with --from")
     with open_sessions() as sessions, export_session(sessions) as session, late_bar() as bar:
         source = StudySource(
-            session,
-            names[0],
-            ExportOptions(pseudonyms=pseudonyms, consensus=method),
-            lambda _doing, done, total: bar("reading", done, total),
+            session, names[0], wanted, lambda _doing, done, total: bar("reading", done, total)
         )
-        found = make_report(source, pseudonyms=pseudonyms, confidence=confidence, options=options)
+        found = make_report(
+            source,
+            pseudonyms=options.pseudonyms,
+            confidence=options.confidence,
+            options=options.resampling,
+        )
         return found, facts_of(source)
 
 

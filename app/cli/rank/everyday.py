@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from topkapi.app.cli import groups
-from topkapi.app.cli.common import AsJson, say
+from topkapi.app.cli.common import AsJson, say, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
     Assessor,
@@ -57,14 +57,79 @@ Normalise = Annotated[
 ]
 
 
+@dataclass(frozen=True)
+class Labels:
+    """Where labels and features come from: a file, or a study."""
+
+    data: Path | None
+    study: str | None
+    assessor: str | None
+    truth: str | None
+    consensus: str | None
+    topk: int | None
+    normalise: bool = False
+    null: str | None = None
+
+    def read(self, width: int | None = None) -> RankingData:
+        """Return the labelled queries; ``width`` is the number of features."""
+        one_source(self.data, self.study, self.assessor, self.consensus)
+        if self.study is not None:
+            return study_data(self.study, self.assessor, self.truth, self.topk, self.consensus)
+        assert self.data is not None
+        if self.truth is not None:
+            raise Refused("--truth chooses labels of a study; for a file, use --topk")
+        return _read(self.data, self.topk, self.normalise, width, self.null)
+
+
+@dataclass(frozen=True)
+class ScoreCommand:
+    """The arguments and options of `rank score`."""
+
+    data: Annotated[
+        Path | None,
+        typer.Argument(
+            help="LETOR file with labels; with --run also TREC qrels, or trec_eval's prefs or "
+            "qrels_prefs for measures such as prefs_simp; or use --study."
+        ),
+    ] = None
+    study: Study = None
+    assessor: Assessor = None
+    truth: StudyLabels = None
+    consensus: ConsensusMethod = None
+    model: Annotated[Path | None, typer.Option(help="Model file written by rank train.")] = None
+    run: Annotated[Path | None, typer.Option(help="TREC run to score instead.")] = None
+    measures: Measures = "ndcg@10,map,err"
+    expected: Annotated[
+        bool, typer.Option("--expected-ties", help="Average over the orders of tied documents.")
+    ] = False
+    gains: Annotated[
+        Path | None,
+        typer.Option(help="Gains and discounts for ndcg and kappa-ndcg, written by dcg learn."),
+    ] = None
+    discounts_only: Annotated[
+        bool, typer.Option("--discounts-only", help="Use only the discounts of --gains.")
+    ] = False
+    out: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None
+    per_query: Annotated[bool, typer.Option("--per-query", help="One line per query.")] = False
+    topk: TopK = None
+    normalise: Normalise = False
+    null: NullFeatures = None
+    as_json: AsJson = False
+
+    @property
+    def labels(self) -> Labels:
+        """What the ranking is compared with."""
+        return Labels(**{each.name: getattr(self, each.name) for each in fields(Labels)})
+
+
 def add_to(group: typer.Typer) -> None:
     """Add the commands to the group."""
     group.command(
         epilog="Example: topkapi rank train train.txt.gz --model focused-net --out model.json"
     )(train)
     group.command(
-        epilog="Example: topkapi rank score test.txt.gz --model model.json --out run.txt"
-    )(score)
+        "score", epilog="Example: topkapi rank score test.txt.gz --model model.json --out run.txt"
+    )(with_options(score, ScoreCommand))
     group.command(epilog="Example: topkapi rank bounds test.txt.gz --k 10")(bounds)
 
 
@@ -95,7 +160,7 @@ def train(
     given = _settings(model, settings or [])
     if study is not None and validation is not None:
         raise Refused("--validation needs a file of data; to tune on a study, use rank compare")
-    learn = _labelled(data, study, assessor, truth, topk, normalise, consensus=consensus, null=null)
+    learn = Labels(data, study, assessor, truth, consensus, topk, normalise, null).read()
     if study is not None and learn.topk is not None and model.startswith(("topk-", "focused-")):
         given = {"k": learn.topk, **given}
     if validation is None:
@@ -108,69 +173,28 @@ def train(
     say(as_json, facts, f"{fitted!r}\nwritten to {out}")
 
 
-def score(
-    data: Annotated[
-        Path | None,
-        typer.Argument(
-            help="LETOR file with labels; with --run also TREC qrels, or trec_eval's prefs or "
-            "qrels_prefs for measures such as prefs_simp; or use --study."
-        ),
-    ] = None,
-    study: Study = None,
-    assessor: Assessor = None,
-    truth: StudyLabels = None,
-    consensus: ConsensusMethod = None,
-    model: Annotated[Path | None, typer.Option(help="Model file written by rank train.")] = None,
-    run: Annotated[Path | None, typer.Option(help="TREC run to score instead.")] = None,
-    measures: Measures = "ndcg@10,map,err",
-    expected: Annotated[
-        bool, typer.Option("--expected-ties", help="Average over the orders of tied documents.")
-    ] = False,
-    gains: Annotated[
-        Path | None,
-        typer.Option(help="Gains and discounts for ndcg and kappa-ndcg, written by dcg learn."),
-    ] = None,
-    discounts_only: Annotated[
-        bool, typer.Option("--discounts-only", help="Use only the discounts of --gains.")
-    ] = False,
-    out: Annotated[Path | None, typer.Option(help="Write the ranking as a TREC run.")] = None,
-    per_query: Annotated[bool, typer.Option("--per-query", help="One line per query.")] = False,
-    topk: TopK = None,
-    normalise: Normalise = False,
-    null: NullFeatures = None,
-    as_json: AsJson = False,
-) -> None:
+def score(options: ScoreCommand) -> None:
     """Score a model or a TREC run by any measures."""
-    if (model is None) == (run is None):
+    if (options.model is None) == (options.run is None):
         raise Refused("give either --model to score a model or --run to score a run")
-    names = [name.strip() for name in measures.split(",")]
+    names = [name.strip() for name in options.measures.split(",")]
     if are_prefs(names):
-        values = prefs_scores(data, study, assessor, run, names)
+        values = prefs_scores(options.data, options.study, options.assessor, options.run, names)
         sums = {name: prefs_summary(name, mine) for name, mine in values.items()}
-        _say_scores(as_json, values, sums, per_query)
+        _say_scores(options.as_json, values, sums, options.per_query)
         return
-    if run is not None:
-        one_source(data, study, assessor)
-        rows, scores = _of_run(data, run, study, assessor, truth, topk, consensus)
-    else:
-        assert model is not None
-        ranker = load_model(model)
-        width = getattr(ranker, "n_features_", None)
-        rows = _labelled(
-            data, study, assessor, truth, topk, normalise, width, consensus=consensus, null=null
-        )
-        scores = ranker.predict(rows)
-    ties: Ties = "expected" if expected else "stable"
-    learned = _gains(gains, discounts_only, rows)
+    rows, scores = _of_run(options) if options.run is not None else _of_model(options)
+    ties: Ties = "expected" if options.expected else "stable"
+    learned = _gains(options.gains, options.discounts_only, rows)
     found = evaluate(rows, scores, names, per_query=True, ties=ties, gains=learned)
-    if out is not None:
-        out.write_text(format_run(rows, scores, "topkapi"), encoding="utf-8")
+    if options.out is not None:
+        options.out.write_text(format_run(rows, scores, "topkapi"), encoding="utf-8")
     means = {name: float(np.mean(each)) for name, each in found.items()}
     by_query = {
         name: dict(zip(rows.query_ids, map(float, each), strict=True))
         for name, each in found.items()
     }
-    _say_scores(as_json, by_query, means, per_query)
+    _say_scores(options.as_json, by_query, means, options.per_query)
 
 
 def bounds(
@@ -223,28 +247,6 @@ def _say_scores(
     say(as_json, facts, "\n".join(lines))
 
 
-def _labelled(
-    data: Path | None,
-    study: str | None,
-    assessor: str | None,
-    truth: str | None,
-    topk: int | None,
-    normalise: bool,
-    width: int | None = None,
-    *,
-    consensus: str | None = None,
-    null: str | None = None,
-) -> RankingData:
-    """Return the labels and features of a file or of a study."""
-    one_source(data, study, assessor, consensus)
-    if study is not None:
-        return study_data(study, assessor, truth, topk, consensus)
-    assert data is not None
-    if truth is not None:
-        raise Refused("--truth chooses labels of a study; for a file, use --topk")
-    return _read(data, topk, normalise, width, null)
-
-
 def _read(
     path: Path, topk: int | None, normalise: bool, width: int | None, null: str | None
 ) -> RankingData:
@@ -252,24 +254,27 @@ def _read(
     return normalise_by_query(data) if normalise else data
 
 
-def _of_run(
-    data: Path | None,
-    run: Path,
-    study: str | None,
-    assessor: str | None,
-    truth: str | None,
-    topk: int | None,
-    consensus: str | None,
-) -> tuple[RankingData, FloatArray]:
+def _of_model(options: ScoreCommand) -> tuple[RankingData, FloatArray]:
+    """Return labels and scores of the documents of the data."""
+    assert options.model is not None
+    ranker = load_model(options.model)
+    rows = options.labels.read(getattr(ranker, "n_features_", None))
+    return rows, ranker.predict(rows)
+
+
+def _of_run(options: ScoreCommand) -> tuple[RankingData, FloatArray]:
     """Return labels and scores of the documents that are judged or that the run retrieved."""
-    ranking = read_run(run)
+    assert options.run is not None
+    data = options.data
+    one_source(data, options.study, options.assessor)
+    ranking = read_run(options.run)
     if data is not None and not _is_letor(data):
         labels: dict[str, dict[str, float]] = {}
         for label in read_qrels(data):
             labels.setdefault(label.query, {})[label.document] = label.label
         rows = data_of_judgments(labels, ranking)
     else:
-        known = _labelled(data, study, assessor, truth, topk, False, consensus=consensus)
+        known = replace(options.labels, normalise=False, null=None).read()
         rows = data_of_judgments(judgments_of(known), ranking, topk=known.topk)
     return rows, run_scores(rows, ranking)
 
