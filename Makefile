@@ -65,15 +65,13 @@ check: lint
 # One thread a process for linear algebra: the tests themselves use every core. Compiled modules are stored,
 # whatever the environment says, because the tests start many processes.
 # mypy, which uses one core for a minute, runs beside the tests; what it found comes last.
-# The inner loops of `robust` take ten seconds to compile: once, before every worker and server would do it.
 test test-all test-rest explore: export OPENBLAS_NUM_THREADS := 1
 test test-all test-rest explore: export PYTHONDONTWRITEBYTECODE :=
 test-all test-rest: export TOPKAPI_TEST_DEMAND_BROWSER := 1
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
-COMPILE := $(BIN)/python -c "from topkapi.app.domain.pairs.robust.sorter import compile_all; compile_all()"
 define CHECKED_TESTS
 	@$(BIN)/mypy $(2) >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
-	$(COMPILE); $(PYTEST) $(1) || failed=$$?; \
+	$(PYTEST) $(1) || failed=$$?; \
 	wait $$types || failed=$$?; \
 	cat $(VENV)/mypy.txt; exit $$failed
 endef

@@ -53,7 +53,7 @@ from topkapi.app.web.server.logs import RequestLog, configure_logs
 from topkapi.app.web.server.openapi import describe
 from topkapi.extras import optional_module
 
-WARM_SECONDS = 3.0  # enough to load compiled code; the first start, which compiles it, goes on
+WARM_SECONDS = 3.0  # enough to load what is needed; a slow machine goes on
 _SWITCH_SECONDS = 0.0005  # how long a request waits for a thread that computes; 0.005 is usual
 
 

@@ -22,7 +22,6 @@ from tests.studies import small_study, zipped
 from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.queries.accounts.accounts import demo_users
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.pairs.robust.sorter import compile_all
 from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.services.demo import load_demo
 from topkapi.app.services.results.exports import EXPORTS
@@ -82,7 +81,6 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=60, help="of work, on each database")
     parser.add_argument("--database", choices=["sqlite", "postgresql"])
     chosen = parser.parse_args()
-    compile_all()  # a server that compiled as it started would begin with more
     with databases() as urls, tempfile.TemporaryDirectory() as folder:
         within = [
             measure(name, url, Path(folder), chosen.minutes)

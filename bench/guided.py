@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from bench.machine_data import read
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+from topkapi.app.domain.pairs.robust.error_prior import usual_priors
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered
 from topkapi.app.domain.pairs.simulated_assessors import (
@@ -121,7 +121,7 @@ def summeval(scores: str, counts: Sequence[int], sessions: int) -> FloatArray:
             [ByGrades(each) for each in experts],
             [sum(each) for each in zip(*experts, strict=True)],
             None if guide is None else tuple(guide[each] for each in order),
-            Rules(max(counts), priors=(ErrorPrior.of_team(),) * len(EXPERTS)),
+            Rules(max(counts), priors=usual_priors(len(EXPERTS))),
             counts,
             BEST,
             str(number),

@@ -4,7 +4,6 @@ python -m bench.robust                          every line, 300 sessions each
 python -m bench.robust --runs 1000              the same, more precise
 python -m bench.robust --only even,images       some lines
 python -m bench.robust --only even --goal members --counts 90,143
-python -m bench.robust --only even --assume 0.02,0.27,1   lapse, width and evenness are known
 python -m bench.robust --only speed             only time
 
 50 documents, best 10, after 143 questions. A line shows kappa-NDCG@10 and overlap@10 of the list,
@@ -24,7 +23,6 @@ import argparse
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import log
 from pathlib import Path
 from random import Random
 
@@ -35,7 +33,6 @@ from sklearn.linear_model import LogisticRegression
 from topkapi.analysis.report.sources import read_votes
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Preference
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
 from topkapi.app.domain.pairs.simulated_assessors import (
@@ -108,18 +105,7 @@ def _measured(sorter: RobustSorter, worth: Sequence[float], asked: int) -> Playe
     return Played(true, (stated[0].mean, stated[1].mean), (covered[0], covered[1]))
 
 
-def assumed(text: str) -> ErrorPrior:
-    """Return a prior that is sure of a lapse, a width and an evenness; the general one of ''."""
-    if not text:
-        return ErrorPrior()
-    lapse, width, evenness = map(float, text.split(","))
-    means = (log(lapse / (1.0 - lapse)), log(width), ErrorPrior().means[2], evenness, 0.0)
-    return ErrorPrior.of(means, (100.0, 400.0, ErrorPrior().precisions[2], 2000.0, 100.0))
-
-
-def simulated(
-    case: Case, runs: int, counts: Sequence[int], goal: Goal, prior: ErrorPrior
-) -> Iterator[list[Played]]:
+def simulated(case: Case, runs: int, counts: Sequence[int], goal: Goal) -> Iterator[list[Played]]:
     """Yield simulated sessions of a case."""
     for seed in range(runs):
         random = Random(f"bench/{seed}")
@@ -131,7 +117,7 @@ def simulated(
             persistent=case.persistent,
             random=random,
         )
-        rules = Rules(max(counts), None, case.limit, goal, (prior,))
+        rules = Rules(max(counts), None, case.limit, goal)
         yield played(open_sorter(N, K, rules, f"bench/{seed}"), assessor, worth, counts)
 
 
@@ -178,15 +164,13 @@ def _mean(values: NDArray[np.float64]) -> float:
     return float(values.mean())
 
 
-def measure_quality(
-    names: Sequence[str], runs: int, counts: Sequence[int], goal: Goal, prior: ErrorPrior
-) -> None:
+def measure_quality(names: Sequence[str], runs: int, counts: Sequence[int], goal: Goal) -> None:
     """Print the lines of the named cases."""
     for name in names:
         if name == "images":
             print(line(name, 90, [each[0] for each in images(runs, goal)]), flush=True)
             continue
-        found = list(simulated(CASES[name], runs, counts, goal, prior))
+        found = list(simulated(CASES[name], runs, counts, goal))
         for column, count in enumerate(counts):
             print(line(name, count, [each[column] for each in found]), flush=True)
 
@@ -237,7 +221,6 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(["speed", *CASES, "images"]))
     parser.add_argument("--goal", type=Goal, default=Goal.ORDER)
     parser.add_argument("--counts", default="143")
-    parser.add_argument("--assume", type=assumed, default=ErrorPrior())
     chosen = parser.parse_args()
     names = chosen.only.split(",")
     if "speed" in names:
@@ -245,7 +228,7 @@ def main() -> None:
         measure_speed(200, 143)
     counts = sorted(int(each) for each in chosen.counts.split(","))
     cases = [name for name in names if name != "speed"]
-    measure_quality(cases, chosen.runs, counts, chosen.goal, chosen.assume)
+    measure_quality(cases, chosen.runs, counts, chosen.goal)
 
 
 if __name__ == "__main__":

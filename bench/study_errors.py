@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.robust import CASES, Case, K, N
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+from topkapi.app.domain.pairs.robust.error_prior import ONE, ErrorPrior
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
 from topkapi.app.domain.pairs.robust.study_errors import study_priors
@@ -70,14 +70,14 @@ class Person:
         """Return what the finished queries teach, by their number of questions."""
         found: dict[int, list[Evidence]] = {count: [] for count in COUNTS}
         for query in range(self.queries):
-            sorter, someone = self.session(f"earlier/{query}", ErrorPrior())
+            sorter, someone = self.session(f"earlier/{query}", ONE)
             for asked in range(1, max(COUNTS) + 1):
                 ask(sorter, someone, asked)
                 if asked in COUNTS:
                     found[asked].append(sorter.evidence()[0])
         if not self.queries:
-            return dict.fromkeys(COUNTS, ErrorPrior())
-        return {count: ErrorPrior.of(*study_priors({0: each})[0]) for count, each in found.items()}
+            return dict.fromkeys(COUNTS, ONE)
+        return {count: ErrorPrior.of(study_priors({0: each})[0]) for count, each in found.items()}
 
 
 def ask(sorter: RobustSorter, someone: SimulatedAssessor, asked: int) -> None:

@@ -76,7 +76,6 @@ def _diagnoses() -> Iterator[Diagnosis]:
     for name, check in (("secret", _secret), ("addresses", _addresses), ("disk", _disk)):
         yield _checked(name, partial(check, settings))
     yield from _of_database(settings)
-    yield _compiled()
     missing = [each for each in EXTRAS if not is_installed(each)]
     if missing:
         how = install_command(*missing)
@@ -215,19 +214,3 @@ def _jobs(session: Session) -> str:
             f"{state.waiting} wait, the oldest for {state.waiting_seconds} s: start topkapi work"
         )
     return f"{state.state}: {state.waiting} wait, {state.running} run"
-
-
-def _compiled() -> Diagnosis:
-    if not is_installed("robust"):
-        return Diagnosis("compiled", "note", "nothing to compile without the extra robust")
-    from topkapi.app.domain.pairs.robust import compiled
-
-    beside = Path(compiled.__file__).parent
-    own = Path(os.environ.get("NUMBA_CACHE_DIR") or Path.home())
-    if os.access(beside, os.W_OK) or os.access(own, os.W_OK):
-        return Diagnosis("compiled", "ok", "machine code of `robust` is cached")
-    return Diagnosis(
-        "compiled",
-        "note",
-        "`robust` is compiled at every start: set NUMBA_CACHE_DIR=/a/writable/folder",
-    )

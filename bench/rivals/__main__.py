@@ -32,6 +32,8 @@ The table has kappa-NDCG and overlap against the gold, with standard errors, `st
   random pairs;
 - `thurstone`: Jin et al. 2020 (AAAI), Thurstone scores with people's accuracies, fitted to random
   pairs;
+- `bt-variance`, `bt-balanced`: Bradley-Terry scores with a ridge, with the question rule of
+  `robust`, and with every document asked about equally often;
 - `SORTER-weighed`: our plain sorters, with their answers weighed by the model of `robust`.
 
 Sorters with a fixed length are shown at their own mean number of questions, marked by `=`, and

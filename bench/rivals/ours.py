@@ -9,7 +9,7 @@ from bench.rivals.questions import Contest, Questions
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+from topkapi.app.domain.pairs.robust.error_prior import usual_priors
 from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
 from topkapi.app.domain.pairs.robust.sorter import Answered
 from topkapi.app.domain.simulation.runs import judge
@@ -32,8 +32,7 @@ class Listed:
 def rules_of(contest: Contest, budget: int, goal: Goal) -> Rules:
     """Return the rules of `robust` for the people of a contest."""
     team = len(contest.people)
-    usual = ErrorPrior.of_team() if team > 1 else ErrorPrior()
-    return Rules(budget, None, contest.limit, goal, (usual,) * team, contest.prior)
+    return Rules(budget, None, contest.limit, goal, usual_priors(team), contest.prior)
 
 
 def play_robust(contest: Contest, counts: Sequence[int], goal: Goal, seed: str) -> Iterator[Listed]:

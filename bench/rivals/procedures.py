@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from bench.rivals.models import ActiveModel, AcuRank, Asap, BayesGuro, CrowdBT
+from bench.rivals.models import ActiveModel, AcuRank, Asap, BayesGuro, CrowdBT, PlainBT
 from bench.rivals.people import heterogeneous_thurstone, noisy_bradley_terry
 from bench.rivals.questions import Ask, Contest, Questions, Spent
 from topkapi.app.domain.pairs.answers import Pair
@@ -45,6 +45,18 @@ def play_asap(contest: Contest, ask: Questions, random: Random) -> list[int]:  #
 def play_bayes_guro(contest: Contest, ask: Questions, random: Random) -> list[int]:
     """Run BayesGURO, with the prior as its feature."""
     model = BayesGuro(contest.n, contest.prior, random.randrange(2**32))
+    return actively(model, contest.n, ask, contest.limit)
+
+
+def play_bt_variance(contest: Contest, ask: Questions, random: Random) -> list[int]:
+    """Run Bradley-Terry scores with the question rule of `robust`."""
+    model = PlainBT(contest.n, contest.k, random.randrange(2**32))
+    return actively(model, contest.n, ask, contest.limit)
+
+
+def play_bt_balanced(contest: Contest, ask: Questions, random: Random) -> list[int]:
+    """Run Bradley-Terry scores, every document asked about equally often."""
+    model = PlainBT(contest.n, contest.k, random.randrange(2**32), balanced=True)
     return actively(model, contest.n, ask, contest.limit)
 
 
@@ -220,6 +232,8 @@ def _pairing(alive: Sequence[int], random: Random, degree: int) -> Iterator[Pair
 
 
 PLAYS: dict[str, Callable[[Contest, Questions, Random], list[int]]] = {
+    "bt-variance": play_bt_variance,
+    "bt-balanced": play_bt_balanced,
     "crowd-bt": play_crowd_bt,
     "asap": play_asap,
     "mohajer": play_mohajer,

@@ -16,7 +16,6 @@ EXTRAS = {
     "parquet": ("pyarrow>=21",),
     "pdf": ("pypdfium2>=5.0,<6",),
     "postgres": ("psycopg[binary]>=3.3",),
-    "robust": ("numba>=0.68",),
     "xgboost": ("xgboost-cpu>=3.2",),
 }
 """Extra -> the packages it brings, as in pyproject.toml."""
@@ -28,7 +27,6 @@ MODULES = {
     "parquet": "pyarrow",
     "pdf": "pypdfium2",
     "postgres": "psycopg",
-    "robust": "numba",
 }
 """Extra -> the module that shows whether it is installed, unless both have the same name."""
 

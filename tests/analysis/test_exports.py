@@ -133,7 +133,6 @@ members = st.builds(
     lapse=triples,
     width=triples,
     tie_width=triples,
-    side=triples,
 )
 log_records = st.builds(
     LoggedEntry,

@@ -147,7 +147,7 @@ def test_a_sound_installation_has_no_problem(capsys: pytest.CaptureFixture[str])
     assert {line.split()[0] for line in out.splitlines()} <= {"ok", "note"}
     assert [line.split()[1] for line in out.splitlines()] == [
         *("files", "settings", "secret", "addresses", "disk", "database", "accounts", "clock"),
-        *("jobs", "compiled", "extras"),
+        *("jobs", "extras"),
     ]
 
 

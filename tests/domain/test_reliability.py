@@ -27,7 +27,7 @@ def test_values_are_within_their_intervals_and_between_those_of_the_queries(
 ) -> None:
     pooled = reliability_of(found)
     assert pooled is not None
-    for value in (pooled.lapse, pooled.width, pooled.tie_width, pooled.side):
+    for value in (pooled.lapse, pooled.width, pooled.tie_width):
         assert value.low <= value.mean <= value.high
     assert pooled.answers == sum(answers for answers, _ in found)
     widths = [stored[0][1] for _, stored in found]

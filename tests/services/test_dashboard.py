@@ -183,12 +183,13 @@ def test_warnings_stay_when_the_work_is_finished(session: Session, study: Study)
 
 def test_who_answers_at_random_in_teams_needs_attention(session: Session, study: Study) -> None:
     study.settings = StudySettings(sorter="robust", together=True)
-    model = [[1.7, -4.0, -0.6, 0.5, 0.1], [0.2, 0.5, 0.02, 0.1, 0.3]]
+    variances = [0.2, 0.5, 0.0]
     people = [make_user(session) for _ in range(3)]
-    for person, rate, answered in zip(people, (0.41, 0.41, 0.1), (34, 12, 60), strict=True):
+    for person, lapse, answered in zip(people, (1.7, 1.7, -3.0), (34, 12, 60), strict=True):
         query = queries_of(session, study)[0]
         row = make_assignment(session, user=person, query=query, sorter="robust", together=True)
-        row.answered, row.pending_question = answered, {"after": 0, "errors": [*model, [rate]]}
+        errors = [[lapse, -1.0, -0.6], variances, [0.41 if lapse > 0 else 0.1]]
+        row.answered, row.pending_question = answered, {"after": 0, "errors": errors}
     session.flush()
     found = concerns_of_study(session, study, overview(session, study))
     marked = [each for each in found if each.sign is Sign.RANDOM]

@@ -183,7 +183,7 @@ def test_finished_work_of_the_study_informs_the_next_query_once_and_for_all(
     offered = stored(later)
     assert offered is not None
     found = study_priors({assigned.user_id: [ended[EVIDENCE]], later.user_id: []})
-    assert offered["prior"] == [list(each) for each in found[later.user_id]]
+    assert offered["prior"] == list(found[later.user_id])
     with assigned.sessions.write.begin() as session:
         session.get_one(Assignment, assigned.assignment_id).finished_at = None
     for number in range(7):

@@ -112,6 +112,6 @@ def test_members_have_a_reliability(sessions: Sessions) -> None:
     assert [each["answers"] for each in found] == [5, 4], "who answered nothing has none"
     for each in found:
         assert not each["random"]
-        for name in ("lapse", "width", "tie_width", "side"):
+        for name in ("lapse", "width", "tie_width"):
             mean, low, high = each[name]
             assert low <= mean <= high

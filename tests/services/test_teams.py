@@ -26,6 +26,7 @@ from topkapi.app.domain.errors import LogRefusal
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.error_prior import CELLS
 from topkapi.app.domain.pairs.robust.team import TeamStrategy
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, result_of
 from topkapi.app.domain.pairs.team_session import merged
@@ -491,7 +492,7 @@ def test_members_start_from_what_the_study_has_learned(sessions: Sessions) -> No
             return [(each.pending_question or {}).get("prior") for each in stored]
 
     priors = kept()
-    assert all(prior is not None and len(prior[0]) == 5 for prior in priors)
+    assert all(prior is not None and len(prior) == CELLS for prior in priors)
     while not again[0].look(LiveSessions()).finished:
         again[0].reply(Answer.RIGHT, LiveSessions())
     assert kept() == priors

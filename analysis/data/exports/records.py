@@ -154,10 +154,10 @@ class MemberReliability:
     """How one assessor errs, as the teams of a study show it.
 
     ``lapse`` (the share of answers that have nothing to do with the pages), ``width`` (how far
-    apart pages must be, in standard deviations of their scores, before they are rarely confused),
-    ``tie_width`` (how close they are when called equal) and ``side`` (the share of lapses for the
-    left page) are each the mean and the ends of the central 90 % interval. ``error_rate`` is the
-    mean error over random pairs; ``random`` says that the person seems to answer at random.
+    apart pages must be, in standard deviations of their scores, before they are rarely confused)
+    and ``tie_width`` (how close they are when called equal) are each the mean and the ends of the
+    central 90 % interval. ``error_rate`` is the mean error over random pairs; ``random`` says that
+    the person seems to answer at random.
     """
 
     study: str
@@ -168,7 +168,6 @@ class MemberReliability:
     lapse: Numbers
     width: Numbers
     tie_width: Numbers
-    side: Numbers
 
 
 def read_reliability(path: str | Path) -> list[MemberReliability]:

@@ -54,7 +54,6 @@ class MemberErrors:
     lapse: tuple[float, ...]
     width: tuple[float, ...]
     tie_width: tuple[float, ...]
-    side: tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Any
 
 from topkapi.app.domain.pairs.answers import ItemId
 
+ErrorWeights = tuple[float, ...]  # log weights of the cells of a grid of error models
 ErrorModel = tuple[tuple[float, ...], tuple[float, ...]]  # means and variances of the parameters
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from topkapi.app.domain.pairs.confidence import Expected
 
 ENOUGH = 30  # answers before somebody may be taken to answer at random
-AT_RANDOM = 1.0 / 3.0  # error rate from which on answers say little
+AT_RANDOM = 0.5  # lapse from which on answers say little
 _Z = 1.645  # of a central 90 % interval
 
 
@@ -18,8 +18,8 @@ class Reliability:
 
     ``lapse`` is the share of answers that have nothing to do with the pages; ``width`` how far
     apart pages must be, in standard deviations of their scores, before they are rarely confused;
-    ``tie_width`` how close they are when called equal; ``side`` the share of lapses for the left
-    page. ``error_rate`` is the mean error over random pairs.
+    ``tie_width`` how close they are when called equal. ``error_rate`` is the mean error over random
+    pairs.
     """
 
     answers: int
@@ -27,12 +27,11 @@ class Reliability:
     lapse: Expected
     width: Expected
     tie_width: Expected
-    side: Expected
 
     @property
     def is_random(self) -> bool:
         """Whether the person seems to answer at random."""
-        return self.answers >= ENOUGH and self.error_rate >= AT_RANDOM
+        return self.answers >= ENOUGH and self.lapse.mean >= AT_RANDOM
 
 
 def reliability_of(found: Sequence[tuple[int, Sequence[Sequence[float]]]]) -> Reliability | None:
@@ -58,7 +57,6 @@ def reliability_of(found: Sequence[tuple[int, Sequence[Sequence[float]]]]) -> Re
         lapse=_interval(pooled(0), _share),
         width=_interval(pooled(1), exp),
         tie_width=_interval(pooled(1, 2), exp),
-        side=_interval(pooled(4), _share),
     )
 
 

@@ -21,7 +21,7 @@ from topkapi.app.domain.pairs.answers import (
     removed_by,
 )
 from topkapi.app.domain.pairs.checks import due_attention, due_check, self_consistency
-from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
+from topkapi.app.domain.pairs.confidence import ErrorWeights, ListConfidence
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.progress import (
     ProgressTracker,
@@ -123,7 +123,7 @@ class PairSession(JudgingSession[Judgment]):
         self.tracker = ProgressTracker()
         self._strategy = strategy_for(plan)
         self._pending: Step | None = None
-        self._prior: ErrorModel | None = None
+        self._prior: ErrorWeights | None = None
         self.extend(log)
         self.restore_pending(pending_question)
 
@@ -228,7 +228,7 @@ class PairSession(JudgingSession[Judgment]):
         """True until the first entry, if the sorter learns how the assessor errs."""
         return self._strategy.sampled and self.length == 0 and self._prior is None
 
-    def use_prior(self, prior: ErrorModel) -> None:
+    def use_prior(self, prior: ErrorWeights) -> None:
         """Set what finished work of the study says about the assessor's errors.
 
         The first pair does not depend on it. It is stored with the offered question and never
@@ -238,7 +238,7 @@ class PairSession(JudgingSession[Judgment]):
         self._prior = prior
         self._strategy.use_prior(prior)
 
-    def _restore_prior(self, stored: ErrorModel | None) -> None:
+    def _restore_prior(self, stored: ErrorWeights | None) -> None:
         if stored is not None and self._prior is None:
             self._prior = stored
             self._strategy.use_prior(stored)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from copy import copy
 
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
-from topkapi.app.domain.pairs.confidence import ErrorModel
+from topkapi.app.domain.pairs.confidence import ErrorWeights
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.sorter_run import (
     Memory,
@@ -52,7 +52,7 @@ class SorterStrategy:
         """Return None: every answer is taken as correct."""
         return None
 
-    def use_prior(self, prior: ErrorModel) -> None:
+    def use_prior(self, prior: ErrorWeights) -> None:
         """Ignore ``prior``: every answer is taken as correct."""
 
     def fork(self) -> "SorterStrategy":
@@ -143,7 +143,7 @@ class PairListStrategy:
         """Return None: there is no list."""
         return None
 
-    def use_prior(self, prior: ErrorModel) -> None:
+    def use_prior(self, prior: ErrorWeights) -> None:
         """Ignore ``prior``: the pairs are fixed."""
 
     def fork(self) -> "PairListStrategy":

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair
-from topkapi.app.domain.pairs.confidence import ErrorModel, ListConfidence
+from topkapi.app.domain.pairs.confidence import ErrorWeights, ListConfidence
 from topkapi.app.domain.pairs.sorters.ranking import Ranking
 
 
@@ -68,10 +68,10 @@ class Strategy(Protocol):
         """Return the expected quality of the list, if the strategy stops at some quality."""
         ...
 
-    def use_prior(self, prior: ErrorModel) -> None:
+    def use_prior(self, prior: ErrorWeights) -> None:
         """Start from what is known about the assessor's errors, before any question is drawn.
 
-        ``prior`` holds means and precisions; `ErrorPrior.of` reads it.
+        ``prior`` holds log weights of error models; `ErrorPrior.of` reads it.
         """
         ...
 
@@ -80,7 +80,7 @@ class Strategy(Protocol):
         ...
 
 
-EVIDENCE = "evidence_1"  # key of the evidence about errors; another grid of models gets another one
+EVIDENCE = "evidence_2"  # key of the evidence about errors; another grid of models gets another one
 
 
 def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
@@ -96,10 +96,13 @@ def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
     return ended
 
 
-def prior_in(stored: Mapping[str, Any] | None) -> ErrorModel | None:
-    """Return the prior of the assessor's errors that is stored with a step, if any."""
+def prior_in(stored: Mapping[str, Any] | None) -> ErrorWeights | None:
+    """Return the prior of the assessor's errors that is stored with a step, if any.
+
+    Version 2 of `robust` stored means and precisions, which say nothing here.
+    """
     found = (stored or {}).get("prior")
-    return None if found is None else (tuple(found[0]), tuple(found[1]))
+    return None if found is None or isinstance(found[0], list) else tuple(found)
 
 
 def step_from_json(stored: Mapping[str, Any]) -> tuple[int, Step]:

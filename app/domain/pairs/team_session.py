@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from topkapi.app.domain.errors import OutOfTurn
 from topkapi.app.domain.log import Entry, EntryKind, UndoStacks
 from topkapi.app.domain.pairs.answers import Answer, ItemId, Judgment, Pair, Question, QuestionKind
-from topkapi.app.domain.pairs.confidence import ErrorModel
+from topkapi.app.domain.pairs.confidence import ErrorWeights
 from topkapi.app.domain.pairs.session import Asking, PairSession
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step, step_to_json
 from topkapi.app.domain.session import Choice, Progress, SubmittedAnswer
@@ -63,7 +63,7 @@ class TeamSession(PairSession):
         self,
         given: "Sequence[TeamAnswer]",
         me: int,
-        priors: Sequence[ErrorModel | None],
+        priors: Sequence[ErrorWeights | None],
         leased: Collection[Pair],
     ) -> None:
         """Use ``given``, all effective answers of the team, and what is known of each member.

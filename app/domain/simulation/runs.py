@@ -8,7 +8,7 @@ from random import Random
 from typing import Any, TypeVar
 
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
-from topkapi.app.domain.pairs.confidence import ErrorModel
+from topkapi.app.domain.pairs.confidence import ErrorWeights
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
@@ -87,7 +87,7 @@ def judge(
     people: Sequence[Assessor],
     *,
     guide: tuple[float, ...] | None = None,
-    known: Sequence[ErrorModel] = (),
+    known: Sequence[ErrorWeights] = (),
     learn: bool = False,
 ) -> Judged:
     """Run the sorter of ``plan`` with ``people``, who are asked in turn.
@@ -99,15 +99,14 @@ def judge(
         running = _in_turn(run_plan(plan, plan.order, {}), len(people))
         asked, ranking = _answered(running, people)
         return Judged(asked, _listed(ranking, plan.k))
-    from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+    from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, usual_priors
     from topkapi.app.domain.pairs.robust.sampled import sampled_run
     from topkapi.app.domain.pairs.robust.strategy import (
         rules_of,  # loads NumPy
     )
 
     team = len(people)
-    usual = ErrorPrior() if team == 1 else ErrorPrior.of_team()
-    priors = tuple(ErrorPrior.of(*each) for each in known) or (usual,) * team
+    priors = tuple(map(ErrorPrior.of, known)) or usual_priors(team)
     rules = replace(rules_of(plan), priors=priors, guide=guide)
     swap = team > 1 or learn or bool(known)
     run = sampled_run(plan.order, plan.k, rules, seed=plan.seed, swap=swap)
@@ -184,7 +183,7 @@ def simulate(
     """
     random = Random(seed)
     rates = [error] * company.team
-    known: Sequence[ErrorModel] = ()
+    known: Sequence[ErrorWeights] = ()
 
     def drawn() -> tuple[list[float], tuple[float, ...] | None]:
         worth = true_worths(len(plan.order), grades, random, errors)
@@ -217,7 +216,7 @@ def simulate(
         yield Run(ended.judgments, ended.ranking, tuple(worth), ended.estimate)
 
 
-def _known(finished: Sequence[Judged]) -> list[ErrorModel]:
+def _known(finished: Sequence[Judged]) -> list[ErrorWeights]:
     """Return what the finished queries of a team say about each person's errors."""
     from topkapi.app.domain.pairs.robust.study_errors import study_priors  # loads NumPy
 

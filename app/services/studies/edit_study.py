@@ -12,7 +12,6 @@ from topkapi.app.db.queries.studies.importing import assigned_queries
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.domain.pairs.sorters.registry import require_sorter
 from topkapi.app.domain.study import SETTINGS as STUDY_SETTINGS
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services import audit
@@ -71,9 +70,7 @@ def changed_settings(old: StudySettings, given: Mapping[str, Any]) -> StudySetti
     values = {field.name: getattr(old, field.name) for field in fields(old)}
     for name, value in given.items():
         values[name] = _value(name, value)
-    settings = StudySettings(**values)
-    require_sorter(settings.sorter)
-    return settings
+    return StudySettings(**values)
 
 
 def _value(name: str, value: Any) -> Any:

@@ -1,24 +1,22 @@
-"""Sessions that start from a stored prior of the assessor's errors, and those of version 1."""
+"""Sessions that start from a stored prior of the assessor's errors, and those of old versions."""
 
 import pytest
 
 from tests.domain.people import answer_once, truthful
-from topkapi.app.domain.pairs.confidence import ErrorModel
 from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.robust.error_prior import CELLS, LAPSES, ErrorPrior
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.session import PairSession
 
-OLD_PRIOR: ErrorModel = ((-2.0, -1.0), (4.0, 4.0))
-STUDY_PRIOR: ErrorModel = ((-4.0, -1.3, -0.6, 1.0, 0.0), (20.0, 20.0, 40.0, 50.0, 16.0))
+PRIOR = ErrorPrior.of([0.0 if number < LAPSES.size else -8.0 for number in range(CELLS)]).logs
 
 
-@pytest.mark.parametrize("prior", [OLD_PRIOR, STUDY_PRIOR], ids=["person", "study"])
-def test_the_prior_is_stored_with_the_question_and_recalled(prior: ErrorModel) -> None:
-    plan = Plan(tuple(range(8)), 3, "robust", 2, budget=9, seed="p")
+def test_the_prior_is_stored_with_the_question_and_recalled() -> None:
+    plan = Plan(tuple(range(8)), 3, "robust", 3, budget=9, seed="p")
     person = truthful({item: float(item) for item in plan.order})
     session = PairSession(plan)
     assert session.awaits_prior
-    session.use_prior(prior)
+    session.use_prior(PRIOR)
     log = []
     for _ in range(4):
         assert answer_once(session, person)
@@ -26,7 +24,7 @@ def test_the_prior_is_stored_with_the_question_and_recalled(prior: ErrorModel) -
         log.append(session.last)
     offered = session.pending_question
     assert offered is not None
-    assert offered["prior"] == [prior[0], prior[1]]
+    assert offered["prior"] == list(PRIOR)
     resumed = PairSession(plan, log, offered)
     assert not resumed.awaits_prior
     for each in (session, resumed):
@@ -39,8 +37,9 @@ def test_the_prior_is_stored_with_the_question_and_recalled(prior: ErrorModel) -
     assert plain.pending_question != session.pending_question, "the prior matters"
 
 
-def test_an_open_session_of_version_1_continues_with_its_stored_question() -> None:
-    plan = Plan(tuple(range(8)), 3, "robust", 1, budget=9, seed="v1")
+@pytest.mark.parametrize("version", [1, 2])
+def test_an_open_session_of_an_old_version_continues_with_its_stored_question(version: int) -> None:
+    plan = Plan(tuple(range(8)), 3, "robust", version, budget=9, seed="v1")
     person = truthful({item: float(item) for item in plan.order})
     session = PairSession(plan)
     log = []
@@ -48,7 +47,7 @@ def test_an_open_session_of_version_1_continues_with_its_stored_question() -> No
         assert answer_once(session, person)
         assert session.last is not None
         log.append(session.last)
-    stored = {"after": 3, "pair": [6, 1]}  # drawn by the old version
+    stored = {"after": 3, "pair": [6, 1], "prior": [[-2.0, -1.0], [4.0, 4.0]]}  # of that version
     resumed = PairSession(plan, log, stored)
     assert {resumed.state.question.left, resumed.state.question.right} == {1, 6}  # type: ignore[union-attr]
     for _ in range(6):

@@ -1,4 +1,4 @@
-"""Conclusion from the chains: the list, and the confidence in it."""
+"""Conclusion from the posterior: the list, and the confidence in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,9 +10,8 @@ from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import ItemId, Judgment
 from topkapi.app.domain.pairs.confidence import ErrorModel, Expected, ListConfidence, PageConfidence
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.robust.error_prior import moved
+from topkapi.app.domain.pairs.robust.error_prior import error_rates, moments
 from topkapi.app.domain.pairs.robust.gains import discounts, gains
-from topkapi.app.domain.pairs.robust.moves import WIDTH
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
@@ -20,8 +19,8 @@ IntArray = NDArray[np.int64]
 
 HEAD = 5  # ranks filled by expected gain; below, gains are small and membership matters
 INTERVAL = 0.9
-_DRAWS = 600  # scores drawn per chain for a conclusion, in sweeps over all documents
-_SWEEPS = (3, 12)
+JOINTLY = 100  # pages drawn together, if that many were asked about
+DRAWS = 2000
 _TAILS = ((1.0 - INTERVAL) / 2.0, (1.0 + INTERVAL) / 2.0)
 
 
@@ -43,10 +42,9 @@ class Conclusion:
     """The most probable list with its expected quality, and what was learned of the assessor.
 
     ``ranks`` are the sampled ranks of the documents ``living``, counted from 0: (samples,
-    documents), and ``widths`` the log widths of the error models in the same samples, averaged over
-    people by their answers. ``people`` has the means and variances of each person's parameters on
-    the scale on which they move, ``ranker`` the mean and variance of the correlation of true scores
-    with those of the ranker, if there is one.
+    documents). ``people`` has the means and variances of each person's error model
+    (`error_prior.moments`), ``ranker`` the mean and variance of the correlation of true scores with
+    those of the ranker, if there is one.
     """
 
     k: int
@@ -54,7 +52,6 @@ class Conclusion:
     item_posteriors: tuple[ItemPosterior, ...]
     living: tuple[int, ...]
     ranks: IntArray
-    widths: FloatArray
     error_rate: float
     people: tuple[ErrorModel, ...]
     ranker: tuple[float, float] | None = None
@@ -72,14 +69,9 @@ class Conclusion:
         """Return the expected share of the true top k in ``listed``, by default the ranking."""
         return _expected(self._sampled_overlap(listed or self.ranking))
 
-    def cautious_quality(self, goal: Goal) -> float:
-        """Return the expected quality for ``goal`` if the width is in its upper half.
-
-        One session can hardly tell lapses from errors between close documents, and with the latter
-        a list is worse than it seems. What stops a session should hold for both.
-        """
-        sampled = self._sampled_ndcg if goal is Goal.ORDER else self._sampled_overlap
-        return float(sampled(self.ranking)[_upper_half(self.widths)].mean())
+    def quality(self, goal: Goal) -> float:
+        """Return the expected quality for ``goal``."""
+        return (self.kappa_ndcg() if goal is Goal.ORDER else self.overlap()).mean
 
     def _sampled_ndcg(self, listed: Sequence[int]) -> FloatArray:
         size = min(self.k, len(self.living))
@@ -109,25 +101,17 @@ class Conclusion:
         return total
 
 
-def _upper_half(values: FloatArray) -> NDArray[np.bool_]:
-    return np.asarray(values >= np.median(values))
-
-
 def _expected(sampled: FloatArray) -> Expected:
     low, high = np.quantile(sampled, _TAILS)
     return Expected(float(sampled.mean()), float(low), float(high))
 
 
-def quality_now(posterior: Posterior, k: int, goal: Goal, *, cautious: bool = False) -> float:
-    """Return the expected kappa-NDCG, or overlap, of the best list under the current chains.
+def quality_of(best: IntArray, k: int, goal: Goal) -> float:
+    """Return the expected kappa-NDCG, or overlap, of the best list given draws of the best pages.
 
-    The ``cautious`` one is that of the chains with the greater widths.
+    It is a little too high: the list is chosen by the draws that it is measured by.
     """
-    best = posterior.best(k)
-    if cautious:
-        best = best[
-            _upper_half(np.log(posterior.errors[:, :, WIDTH]) @ posterior.shares_of_answers)
-        ]
+    best = best[:, :k]
     size = best.shape[1]
     if not size:
         return 1.0
@@ -138,15 +122,17 @@ def quality_now(posterior: Posterior, k: int, goal: Goal, *, cautious: bool = Fa
     return float(top @ weights[: top.size]) / float(gain @ weights)
 
 
-def conclude(posterior: Posterior, k: int, states: NDArray[np.uint64], goal: Goal) -> Conclusion:
-    """Move the chains, over all documents, and summarize the sampled ranks.
+def conclude(posterior: Posterior, k: int, rng: np.random.Generator, goal: Goal) -> Conclusion:
+    """Draw scores, and summarize the ranks.
 
     For the order, the first `HEAD` ranks are filled by expected gain, which maximizes the expected
     DCG, and the rest of the list by the probability of being in the top k; for membership, all of
     it. The chosen documents are listed by expected gain.
     """
     living = posterior.living
-    ranks, people, rhos = _samples(posterior, states)
+    count = int(np.clip(200_000 // max(1, living.size), 500, DRAWS))
+    scores, points = posterior.draw(count, rng, JOINTLY)
+    ranks = (-scores[:, living]).argsort(axis=1).argsort(axis=1)
     size = min(k, living.size)
     shares = _shares(ranks)
     gain = np.zeros(living.size)
@@ -158,40 +144,35 @@ def conclude(posterior: Posterior, k: int, states: NDArray[np.uint64], goal: Goa
         ItemPosterior(int(index), float(chance), int(low), int(high))
         for index, chance, low, high in zip(living, inside, lows, highs, strict=True)
     )
+    rhos = posterior.rhos[points]
     return Conclusion(
         k=k,
         ranking=tuple(int(each) for each in living[order]),
         item_posteriors=item_posteriors,
         living=tuple(int(each) for each in living),
         ranks=ranks,
-        widths=np.stack([each[:, WIDTH] for each in people], axis=1) @ posterior.shares_of_answers,
-        error_rate=posterior.error_rate,
-        people=tuple(
-            (tuple(each.mean(axis=0).tolist()), tuple(each.var(axis=0).tolist())) for each in people
-        ),
-        ranker=(float(rhos.mean()), float(rhos.var())) if rhos.size else None,
+        error_rate=error_rate(posterior),
+        people=tuple(errors_of(posterior, person) for person in range(posterior.people)),
+        ranker=(float(rhos.mean()), float(rhos.var())) if posterior.guided else None,
     )
 
 
-def _samples(
-    posterior: Posterior, states: NDArray[np.uint64]
-) -> tuple[IntArray, list[FloatArray], FloatArray]:
-    """Return sampled ranks (samples, documents), people's error models, and worths of the ranker.
+def errors_of(posterior: Posterior, person: int) -> ErrorModel:
+    """Return means and variances of a person's error model now."""
+    return moments(posterior.cells_of(person), posterior.tie_share(person))
 
-    They are collected over sweeps of all chains.
-    """
-    living = posterior.living
-    sweeps = int(np.clip(_DRAWS // max(1, living.size), *_SWEEPS))
-    ranks, rhos = [], []
-    models: list[list[FloatArray]] = [[] for _ in range(posterior.people)]
-    for _ in range(sweeps):
-        posterior.move(living, states)
-        posterior.move_models(states)
-        ranks.append((-posterior.u[:, living]).argsort(axis=1).argsort(axis=1))
-        for person, found in enumerate(models):
-            found.append(moved(posterior.errors_of(person)))
-        rhos.append(posterior.rhos.copy())
-    return np.concatenate(ranks), [np.concatenate(each) for each in models], np.concatenate(rhos)
+
+def error_rate_of(posterior: Posterior, person: int) -> float:
+    """Return a person's expected error over random pairs."""
+    return float((posterior.cells_of(person) * error_rates()).sum())
+
+
+def error_rate(posterior: Posterior) -> float:
+    """Return the expected error over random pairs, by the number of people's answers."""
+    everybody = range(posterior.people)
+    answers = np.array([posterior.answers_of(each) for each in everybody], float) + 1e-9
+    rates = np.array([error_rate_of(posterior, each) for each in everybody])
+    return float(answers @ rates / answers.sum())
 
 
 def _shares(ranks: IntArray) -> FloatArray:

@@ -1,7 +1,14 @@
-"""The prior of an assessor's error model: the general one, or one learned from earlier queries."""
+"""How people err: a grid of error models, and prior weights of its cells.
+
+Scores of pages are normal with standard deviation ``tau``, in units of the noise of an answer: the
+page with the larger score plus noise is preferred. A lapse is an answer that has nothing to do with
+the pages. Where scores lie far apart (a large tau) all errors are lapses; where they lie close,
+people confuse close pages. A cell of the grid is a tau and a lapse.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Final
 
 import numpy as np
@@ -9,128 +16,69 @@ from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
 
-LAPSE_SHAPE: Final = (1.0, 3.0)  # Beta density of the lapse
-TEAM_LAPSE_SHAPE: Final = (0.25, 0.75)  # hardly ever, or nearly always
-TEAM_ALIKE: Final = 4.0
-RANGES: Final = (
-    (0.002, 0.95),  # lapse
-    (0.001, 2.0),  # width; below about .01 errors are uniform, at half the lapse
-    (0.02, 50.0),  # tie ratio: tie width over width
-    (0.0, 1.0),  # evenness
-    (0.02, 0.98),  # side: share of first answers among lapses that are no ties
-)
-_GRID: Final = 33
+TAUS: Final = np.array([0.25, 0.45, 0.8, 1.4, 2.5, 4.5, 9.0])
+LAPSES: Final = np.array([0.02, 0.1, 0.2, 0.35, 0.6, 0.95])
+CELLS: Final = TAUS.size * LAPSES.size
+# Widths of real people's errors (docs/notes/sorters.md): 1 / (1.7 tau) of the fits to 67 sets
+LOG_TAU: Final = (0.1, 0.9)  # mean and standard deviation, of several people who answer together
+LOG_TAU_OF_ONE: Final = (0.6, 1.1)  # one person is more consistent with themselves than with others
+LAPSE_SHARES: Final = (0.66, 0.16, 0.07, 0.04, 0.02, 0.05)
+WIDTH: Final = 1.0 / 1.7  # of a logistic error model, over 1 / tau
+_LEAST: Final = -30.0  # log weight
+_FEW_TIES: Final = 0.01  # share of ties of who has given none
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorPrior:
-    """Normal densities of the error model's parameters beside the general prior.
+    """Log weights of the cells of the grid, tau by tau."""
 
-    Means and precisions are on the scale on which the parameters move: logit of the lapse, log of
-    the width and of the tie ratio, evenness. A precision of 0 adds nothing.
+    logs: tuple[float, ...]
 
-    Without earlier queries the width leans a little to small values, at which errors are uniform:
-    a session cannot tell uniform errors from others, and a flat prior of the log width takes them
-    for errors between close pages too often (docs/notes/sorters.md).
+    @classmethod
+    def general(cls, log_tau: tuple[float, float]) -> "ErrorPrior":
+        """Return the prior of people of whom nothing is known but how far apart scores are."""
+        spread = -0.5 * ((np.log(TAUS) - log_tau[0]) / log_tau[1]) ** 2
+        return cls.of((spread[:, None] + np.log(LAPSE_SHARES)).ravel())
 
-    The tie ratio has a tight prior: one person's answers show how consistent the person is, not how
-    far other people would agree, and a free ratio makes those who answer "tie" often look surer
-    than they are (docs/notes/sorters.md).
+    @classmethod
+    def of(cls, logs: Sequence[float] | FloatArray) -> "ErrorPrior":
+        """Return the prior with these log weights, normalized and rounded to be stored."""
+        found = np.asarray(logs, float)
+        found = found - np.log(np.exp(found - found.max()).sum()) - found.max()
+        return cls(tuple(np.round(np.maximum(found, _LEAST), 3).tolist()))
 
-    The side is a parameter only if there is a fifth mean: one session with few lapses shows
-    nothing of it. ``alike`` is the precision of the log widths of a team around their mean.
+    @property
+    def cells(self) -> FloatArray:
+        """Log weights: (taus, lapses)."""
+        return np.array(self.logs).reshape(TAUS.size, LAPSES.size)
+
+
+ONE: Final = ErrorPrior.general(LOG_TAU_OF_ONE)
+SEVERAL: Final = ErrorPrior.general(LOG_TAU)
+
+
+def usual_priors(people: int) -> tuple[ErrorPrior, ...]:
+    """Return the priors of people of whom nothing is known, who answer together."""
+    return (ONE,) if people == 1 else (SEVERAL,) * people
+
+
+def moments(shares: FloatArray, tie_share: float) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Return means and variances of logit lapse, log width, and log of the tie width over it.
+
+    ``shares`` are the weights of the cells: (taus, lapses).
     """
-
-    means: tuple[float, ...] = (0.0, -4.6, -0.6, 1.0)
-    precisions: tuple[float, ...] = (0.0, 0.1, 40.0, 3.0)
-    lapse_shape: tuple[float, float] = LAPSE_SHAPE
-    alike: float = 0.0
-
-    @classmethod
-    def of(cls, means: Sequence[float], precisions: Sequence[float]) -> "ErrorPrior":
-        """Return the prior with learned means and precisions.
-
-        Two of them are of lapse and width, from a person's earlier queries, beside the general
-        prior; all five are from the study, and replace it.
-        """
-        usual = cls()
-        if len(means) == len(RANGES):
-            return cls(tuple(means), tuple(precisions), (0.0, 0.0))
-        return cls(
-            (means[0], means[1], *usual.means[2:]),
-            (precisions[0], precisions[1], *usual.precisions[2:]),
-        )
-
-    @classmethod
-    def of_team(cls) -> "ErrorPrior":
-        """Return the general prior of a member of a team.
-
-        People may lapse hardly ever or nearly always, and confuse pages over similar distances.
-        """
-        usual = cls()
-        return cls((*usual.means, 0.0), (*usual.precisions, 1.0), TEAM_LAPSE_SHAPE, TEAM_ALIKE)
-
-    def table(self) -> FloatArray:
-        """Return a row per parameter: range, mean, precision, and the lapse's Beta shape."""
-        rows = np.zeros((len(self.means), 6))
-        rows[:, :2] = RANGES[: len(self.means)]
-        rows[:, 2], rows[:, 3] = self.means, self.precisions
-        rows[0, 4:] = self.lapse_shape
-        rows[1, 4] = self.alike
-        return rows
-
-    def draw(self, count: int, rng: np.random.Generator) -> FloatArray:
-        """Draw ``count`` error models: rows of lapse, width, tie ratio, evenness, if any side."""
-        lows, highs = np.array(RANGES[: len(self.means)]).T
-        models = np.full((count, len(self.means)), 0.5)
-        models[:, 0] = rng.beta(*(self.lapse_shape if self.lapse_shape[0] else LAPSE_SHAPE), count)
-        models[:, 1:3] = np.exp(rng.uniform(np.log(lows[1:3]), np.log(highs[1:3]), (count, 2)))
-        models[:, 3] = rng.random(count)
-        for column, (mean, precision) in enumerate(zip(self.means, self.precisions, strict=True)):
-            if precision > 0:
-                ends = moved(np.array([lows, highs]))[:, column]
-                drawn = _truncated_normal(mean, precision, ends, rng.random(count))
-                models[:, column] = _unmoved(drawn, column)
-        return np.asarray(np.clip(models, lows, highs))
+    logits, widths = np.log(LAPSES / (1.0 - LAPSES)), np.log(WIDTH / TAUS)
+    means, variances = [], []
+    for values, weights in ((logits, shares.sum(axis=0)), (widths, shares.sum(axis=1))):
+        mean = float(weights @ values)
+        means.append(mean)
+        variances.append(float(weights @ (values - mean) ** 2))
+    end = NormalDist().inv_cdf((1.0 + max(tie_share, _FEW_TIES)) / 2.0)
+    close = np.log(end * np.sqrt(1.0 + TAUS**2) / WIDTH)
+    return (*means, float(shares.sum(axis=1) @ close)), (*variances, 0.0)
 
 
-def moved(models: FloatArray) -> FloatArray:
-    """Return error models on the scale on which they move."""
-    shares = models[:, [0, *range(4, models.shape[1])]]
-    logits = np.log(shares / (1.0 - shares))
-    return np.column_stack([logits[:, 0], np.log(models[:, 1:3]), models[:, 3], logits[:, 1:]])
-
-
-def _truncated_normal(
-    mean: float, precision: float, ends: FloatArray, shares: FloatArray
-) -> FloatArray:
-    """Return the quantiles ``shares`` of a normal density between two ends, from a table."""
-    points = np.linspace(ends[0], ends[1], 2001)
-    reached = np.cumsum(np.exp(-0.5 * precision * (points - mean) ** 2))
-    return np.asarray(np.interp(shares * reached[-1], reached, points))
-
-
-def _unmoved(values: FloatArray, column: int) -> FloatArray:
-    if column in (0, 4):
-        return np.asarray(1.0 / (1.0 + np.exp(-values)))
-    return values if column == 3 else np.asarray(np.exp(values))
-
-
-def _mean_errors() -> tuple[FloatArray, FloatArray]:
-    """Return log widths and their mean error over random pairs of normal scores."""
-    logs = np.linspace(np.log(RANGES[1][0]), np.log(RANGES[1][1]), _GRID)
-    apart = np.linspace(0.0, 6.0, 4001)  # |difference| of two scores has the sd sqrt(2)
-    density = np.exp(-(apart**2) / 4.0)
-    density /= density.sum()
-    odds = np.exp(np.minimum(apart / np.exp(logs)[:, None], 700.0))
-    return logs, np.asarray((density / (1.0 + odds)).sum(axis=1))
-
-
-_LOG_WIDTHS, _ERRORS = _mean_errors()
-
-
-def error_rates(models: FloatArray) -> FloatArray:
-    """Return the mean error over random pairs under each error model."""
-    lapse = models[..., 0]
-    errors = np.interp(np.log(models[..., 1]), _LOG_WIDTHS, _ERRORS)
-    return np.asarray(lapse / 2.0 + (1.0 - lapse) * errors)
+def error_rates() -> FloatArray:
+    """Return the mean error over random pairs in each cell: (taus, lapses)."""
+    close = np.arctan(1.0 / (np.sqrt(2.0) * TAUS))[:, None] / np.pi
+    return np.asarray(LAPSES / 2.0 + (1.0 - LAPSES) * close)

@@ -1,4 +1,4 @@
-"""Gains and discounts of kappa-NDCG at k, and the weights of ranks in the question choice."""
+"""Gains and discounts of kappa-NDCG at k."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,12 +17,3 @@ def gains(k: int) -> FloatArray:
 def discounts(k: int) -> FloatArray:
     """Return the discounts of the positions 1 to k of a list, 1 / log2(1 + position)."""
     return np.asarray(1.0 / np.log2(np.arange(2, k + 2)))
-
-
-def interest(ranks: int, fade: float) -> FloatArray:
-    """Return the weights of the first ranks in the question choice.
-
-    They are proportional to ``fade``^(rank - 1) and sum to 1.
-    """
-    weights = fade ** np.arange(ranks, dtype=float)
-    return np.asarray(weights / weights.sum())

@@ -1,306 +1,328 @@
-"""The posterior of the order and of people's errors: many chains, each one sample of both.
+"""The posterior of scores given answers: expectation propagation on a grid of error models.
 
-The model is in `topkapi.app.domain.pairs.robust.moves`. Scores are standard normal a priori, so
-every order is equally likely unless a ranker guides them. Each person has an error model, which is
-learned from their answers, and starts from a prior that earlier queries may have informed.
+For every point of the grid (a tau and, with a ranker, a correlation of its scores with the true
+ones) the posterior is a normal distribution. An answer is one factor of it, which is replaced by a
+normal one with the same moments (Minka 2001): a rank-one change when it is given, and again, for
+all answers together, every few answers. The product of the probabilities that a point gave to the
+answers before they were given is its evidence, and decides its weight.
+
+Whether an answer is a lapse is decided the same way, by each person's weights of the lapses.
+Pages that nobody was asked about are independent and have no rows. An update costs O(points m^2)
+for m pages asked about; points without weight are dropped.
 """
 
 from collections.abc import Sequence
 from copy import copy
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, error_rates
-from topkapi.app.domain.pairs.robust.model_moves import (
-    MOST_RHO,
-    best_items,
-    move_models,
-    move_worths_of_ranker,
-)
-from topkapi.app.domain.pairs.robust.moves import (
-    EVENNESS,
-    WIDTH,
-    move_scores,
-    pair_probabilities,
-    space,
-)
-from topkapi.app.domain.pairs.robust.special import quantiles, shares
+from topkapi.app.domain.pairs.robust.error_prior import LAPSES, TAUS, ErrorPrior
+from topkapi.app.domain.pairs.robust.normal import density, distribution
 
 FloatArray = NDArray[np.float64]
-SingleArray = NDArray[np.float32]
 IntArray = NDArray[np.int64]
 
-# quantiles, scores, error models, and how far scores follow a ranker
-Chains = tuple[SingleArray, SingleArray, FloatArray, FloatArray]
-
-CHAINS = 200
-MODEL_ROUNDS = 2  # moves of every chain's error model per answer
-_ERROR_RANGE = (0.02, 0.45)  # of the staircase proposals
+CORRELATIONS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95)  # of a ranker's scores with the true ones
+LEAST_WEIGHT = 2e-4  # points with less are dropped
+MOST_BYTES = 5_000_000  # of the covariances; beyond, the points with the least weight are dropped
+REFINED = 2  # rounds over all answers
+DAMPING = 0.7
+TIES_BEFORE = (0.5, 10.0)  # ties and answers that everybody is taken to have given, after the first
+_UNLIKELY = -9.0  # log evidence of cells that were dropped
+_OF_POINTS = (
+    *("logs", "taus", "rhos", "lapse_logs", "_lapse_prior"),
+    *("_mean", "_cov", "_shifts", "_precisions"),
+)
+_NORMAL = NormalDist()
 _OUTCOMES = {Preference.FIRST: 1, Preference.SECOND: -1, Preference.TIE: 0}
 
 
 class Posterior:
-    """The chains, the answers that they are based on, and the remaining documents."""
+    """Scores of ``n`` pages, given answers of as many people as there are ``priors``."""
 
     def __init__(
-        self,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        priors: Sequence[ErrorPrior] = (ErrorPrior(),),
-        guide: Sequence[float] | None = None,
-        chains: int = CHAINS,
+        self, n: int, priors: Sequence[ErrorPrior], guide: Sequence[float] | None = None
     ) -> None:
-        """Draw the chains from ``priors``, one per person, and the scores of a ranker, if any."""
-        self.n, self.chains, self.people = n, chains, len(priors)
-        self._priors = np.array([prior.table() for prior in priors])
-        self._priors[1:, EVENNESS, 3] = 0.0  # the spacing is the query's: its prior counts once
-        self._priors[:, WIDTH, 4] = self._priors[:, WIDTH, 4].min()  # alike are all or nobody
-        self._priors[1:, WIDTH, 3] *= self._priors[1:, WIDTH, 4] == 0.0  # so does that of a team
-        drawn = [priors[0].draw(chains, rng)]
-        self.u = np.clip(rng.random((chains, n), dtype=np.float32), 1e-6, 1 - 1e-6)
-        self.z = quantiles(self.u)
-        drawn += [prior.draw(chains, rng) for prior in priors[1:]]
-        self.errors = np.stack(drawn, axis=1)  # (chains, people, parameters)
-        self.errors[:, 1:, EVENNESS] = self.errors[:, :1, EVENNESS]
-        self._draw_alike(rng)
-        self.guide = standardized(guide)
-        self.rhos = np.empty(0)
-        if self.guided:
-            self.rhos = rng.uniform(-MOST_RHO, MOST_RHO, chains)
-            spreads = np.sqrt(1.0 - self.rhos**2)[:, None]
-            self.z = (self.rhos[:, None] * self.guide + spreads * self.z).astype(np.float32)
-            self.u = shares(self.z)
-        self.v = space(self.z, self.u, self.errors)
-        self.alive = np.ones(n, dtype=bool)
-        self.asked = np.zeros((n, n), dtype=np.int16)
-        self._answers: list[tuple[int, int, int, int]] = []
-        self._best: tuple[int, IntArray] | None = None
-        self._index_answers()
-
-    def _draw_alike(self, rng: np.random.Generator) -> None:
-        """Draw widths of people who are alike around that of the first."""
-        alike = self._priors[0, WIDTH, 4]
-        if self.people > 1 and alike > 0.0:
-            noise = rng.standard_normal((self.chains, self.people)) / np.sqrt(alike)
-            drawn = self.errors[:, :1, WIDTH] * np.exp(noise - noise[:, :1])
-            self.errors[:, :, WIDTH] = np.clip(drawn, *self._priors[0, WIDTH, :2])
-
-    def prior_of(self, person: int) -> FloatArray:
-        """Return the prior of a person's error model, as `ErrorPrior.table` has it."""
-        return np.asarray(self._priors[person])
+        self.n, self.people = n, len(priors)
+        cells = np.array([each.cells for each in priors])  # people, taus, lapses
+        by_tau = np.logaddexp.reduce(cells, axis=2)
+        scores = np.zeros(n) if guide is None else standardized(guide)
+        self.guided = bool(scores.any())
+        rhos = np.array(CORRELATIONS if self.guided else [0.0])
+        self.taus = np.repeat(np.arange(TAUS.size), rhos.size)  # of the points
+        self.rhos = np.tile(rhos, TAUS.size)
+        self._tau_logs = by_tau.mean(axis=0)
+        self.logs = self._tau_logs[self.taus]
+        self._lapse_prior = (cells - by_tau[:, :, None])[:, self.taus].transpose(1, 0, 2)
+        self.lapse_logs = self._lapse_prior.copy()
+        self._guide = scores
+        self.asked = np.zeros((n, n), np.int16)
+        self.removed = np.zeros(n, bool)
+        self._row = np.full(n, -1)
+        self.pages = np.zeros(0, int)  # of the rows
+        self._mean, self._cov = np.zeros((self.logs.size, 0)), np.zeros((self.logs.size, 0, 0))
+        self._pairs = np.zeros((0, 2), int)  # of the answers
+        self._outcomes, self._who = np.zeros(0, int), np.zeros(0, int)
+        self._shifts = np.zeros((self.logs.size, 0))
+        self._precisions = np.zeros((self.logs.size, 0))
+        self._given = np.zeros((self.people, 2))  # ties, answers
 
     @property
-    def guided(self) -> bool:
-        """Whether a ranker that tells documents apart is part of the model."""
-        return self.guide.size > 0
-
-    @property
-    def models(self) -> FloatArray:
-        """The error models of the first person: (chains, parameters)."""
-        return self.errors_of(0)
-
-    def errors_of(self, person: int) -> FloatArray:
-        """Return the error models of a person: (chains, parameters)."""
-        return np.ascontiguousarray(self.errors[:, person])
+    def weights(self) -> FloatArray:
+        """Weights of the points."""
+        shares = np.exp(self.logs - self.logs.max())
+        return np.asarray(shares / shares.sum())
 
     @property
     def living(self) -> IntArray:
-        """Indices of the documents that are not removed."""
-        return np.flatnonzero(self.alive)
+        """The pages that were not removed."""
+        return np.flatnonzero(~self.removed)
 
     @property
-    def error_rate(self) -> float:
-        """The mean error over random pairs, averaged over people's answers and the chains."""
-        people = [self.error_rate_of(person) for person in range(self.people)]
-        return float(np.array(people) @ self.shares_of_answers)
-
-    def error_rate_of(self, person: int) -> float:
-        """Return a person's mean error over random pairs, averaged over the chains."""
-        return float(error_rates(self.errors_of(person)).mean())
+    def nbytes(self) -> int:
+        """Bytes of the arrays that grow."""
+        grown = (self._cov, self._mean, self._shifts, self._precisions, self.asked)
+        return sum(each.nbytes for each in grown)
 
     def answers_of(self, person: int) -> int:
-        """Return the number of answers of a person."""
-        return int(self._given[person, 0])
+        """Return how many answers of a person count."""
+        return int(self._given[person, 1])
 
-    @property
-    def shares_of_answers(self) -> FloatArray:
-        """The share of answers of each person; equal before the first one."""
-        if not self._answers:
-            return np.full(self.people, 1.0 / self.people)
-        return np.asarray(self._given[:, 0] / self._given[:, 0].sum())
+    def tie_share(self, person: int) -> float:
+        """Return the share of ties of a person; 0 until the first."""
+        ties, answers = self._given[person]
+        return float((ties + TIES_BEFORE[0]) / (answers + TIES_BEFORE[1])) if ties else 0.0
 
-    @property
-    def tied(self) -> float:
-        """The share of ties among the first person's answers."""
-        return float(self.ties[0])
+    def _tie_widths(self) -> FloatArray:
+        """Return how close two noisy scores are that people call equal: (points, people)."""
+        shares = [self.tie_share(each) for each in range(self.people)]
+        ends = [_NORMAL.inv_cdf((1.0 + share) / 2.0) for share in shares]
+        return np.asarray(np.sqrt(1.0 + TAUS[self.taus] ** 2)[:, None] * np.array(ends))
 
-    @property
-    def ties(self) -> FloatArray:
-        """The share of ties among each person's answers, which lapses are taken to have as well."""
-        return np.asarray(self._given[:, 1] / (self._given[:, 0] + 1.0))
+    def lapses(self) -> FloatArray:
+        """Return the expected lapses: (points, people)."""
+        shares = np.exp(self.lapse_logs - self.lapse_logs.max(axis=2, keepdims=True))
+        return np.asarray((shares @ LAPSES) / shares.sum(axis=2))
+
+    def cells_of(self, person: int) -> FloatArray:
+        """Return the weights of the cells of the grid for a person: (taus, lapses)."""
+        shares = np.exp(self.lapse_logs[:, person])
+        shares *= (self.weights / shares.sum(axis=1))[:, None]
+        found = np.zeros((TAUS.size, LAPSES.size))
+        np.add.at(found, self.taus, shares)
+        return found
+
+    def take(self, pair: Pair, preference: Preference, person: int = 0) -> None:
+        """Add an answer."""
+        i, j = (self._row_of(page) for page in pair)
+        self.asked[pair] += 1
+        self.asked[pair[::-1]] += 1
+        outcome = _OUTCOMES[preference]
+        self._given[person] += outcome == 0, 1
+        column = self._cov[:, :, i] - self._cov[:, :, j]
+        variance, apart = column[:, i] - column[:, j], self._mean[:, i] - self._mean[:, j]
+        width, lapse = self._tie_widths()[:, person], self.lapses()[:, person]
+        likely = _likelihood(apart, variance, outcome, width)
+        random = self._at_random(outcome, person)
+        by_lapse = LAPSES * random + (1.0 - LAPSES) * likely[0][:, None]
+        self.logs = self.logs + np.log(lapse * random + (1.0 - lapse) * likely[0])
+        self.lapse_logs[:, person] += np.log(by_lapse)
+        shift, precision = _site(apart, variance, likely, lapse, random)
+        scale = 1.0 + precision * variance
+        self._mean = self._mean + ((shift - precision * apart) / scale)[:, None] * column
+        self._cov = self._cov - (precision / scale)[:, None, None] * (
+            column[:, :, None] * column[:, None, :]
+        )
+        self._pairs = np.vstack([self._pairs, [[i, j]]])
+        self._outcomes = np.append(self._outcomes, outcome)
+        self._who = np.append(self._who, person)
+        self._shifts = np.column_stack([self._shifts, shift])
+        self._precisions = np.column_stack([self._precisions, precision])
+
+    def evidence_of(self, person: int) -> FloatArray:
+        """Return how well each cell explains a person's answers, as a logarithm: (taus, lapses).
+
+        A tau is judged by everybody's answers, of which these are a share. Of the cells that were
+        dropped it is only known that they explain little.
+        """
+        share = self._given[person, 1] / max(1.0, self._given[:, 1].sum())
+        found = np.full((TAUS.size, LAPSES.size), -np.inf)
+        shares = self.lapse_logs[:, person] - self._lapse_prior[:, person]
+        total = np.logaddexp.reduce(self.lapse_logs[:, person], axis=1)
+        given = share * (self.logs - self._tau_logs[self.taus])
+        for point, tau in enumerate(self.taus):
+            found[tau] = np.logaddexp(found[tau], given[point] + shares[point] - total[point])
+        return np.asarray(np.maximum(found - found.max(), _UNLIKELY))
+
+    def _at_random(self, outcome: int, person: int) -> float:
+        tied = self.tie_share(person)
+        return tied if outcome == 0 else (1.0 - tied) / 2.0
+
+    def remove(self, page: int) -> None:
+        """Drop a page, and what all answers about it say of pages; they still tell of people."""
+        self.removed[page] = True
+        row = self._row[page]
+        if row < 0:
+            return
+        keep = (self._pairs != row).all(axis=1)
+        self._pairs, self._outcomes = self._pairs[keep], self._outcomes[keep]
+        self._who = self._who[keep]
+        self._shifts, self._precisions = self._shifts[:, keep], self._precisions[:, keep]
+        self._rebuild()
+
+    def refine(self) -> None:
+        """Drop points without weight, and match the moments of every answer again."""
+        self._drop()
+        for _ in range(REFINED if self._who.size else 0):
+            i, j = self._pairs.T
+            each = np.arange(self.pages.size)
+            variances = self._cov[:, each, each]
+            apart = self._mean[:, i] - self._mean[:, j]
+            variance = variances[:, i] + variances[:, j] - 2.0 * self._cov[:, i, j]
+            without = 1.0 / np.maximum(1.0 / variance - self._precisions, 1e-9)
+            centre = without * (apart / variance - self._shifts)
+            widths, lapse = self._tie_widths()[:, self._who], self.lapses()[:, self._who]
+            random = np.array(
+                [self._at_random(y, who) for y, who in zip(self._outcomes, self._who, strict=True)]
+            )
+            likely = _likelihood(centre, without, self._outcomes, widths)
+            if self.people > 1:
+                self._judge_people(likely[0], random)
+            shifts, precisions = _site(centre, without, likely, lapse, random)
+            self._shifts += DAMPING * (shifts - self._shifts)
+            self._precisions += DAMPING * (precisions - self._precisions)
+            self._rebuild()
+
+    def _judge_people(self, chances: FloatArray, random: FloatArray) -> None:
+        """Weigh people's lapses by their answers, given what all other answers say of the pages."""
+        found = np.log(LAPSES * random[:, None] + (1.0 - LAPSES) * chances[:, :, None])
+        self.lapse_logs = self._lapse_prior.copy()
+        for person in range(self.people):
+            self.lapse_logs[:, person] += found[:, self._who == person].sum(axis=1)
+
+    def _rebuild(self) -> None:
+        """Compute means and covariances from the answers."""
+        size = self.pages.size
+        spread = 1.0 / self._prior_variances()
+        centres = self._prior_means(self.pages)
+        i, j = self._pairs.T
+        for point in range(self.logs.size):
+            precision = np.zeros((size, size))
+            precision.flat[:: size + 1] = spread[point]
+            found = self._precisions[point]
+            for row, column, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
+                np.add.at(precision, (row, column), sign * found)
+            toward = spread[point] * centres[point]
+            np.add.at(toward, i, self._shifts[point])
+            np.add.at(toward, j, -self._shifts[point])
+            self._cov[point] = np.linalg.inv(precision)
+            self._mean[point] = self._cov[point] @ toward
+
+    def _drop(self) -> None:
+        weights = self.weights
+        most = max(3, MOST_BYTES // (8 * max(1, self.pages.size) ** 2))
+        keep = weights > LEAST_WEIGHT
+        keep[np.argsort(-weights, kind="stable")[most:]] = False
+        if keep.all():
+            return
+        for name in _OF_POINTS:
+            setattr(self, name, getattr(self, name)[keep])
+
+    def _row_of(self, page: int) -> int:
+        """Return the row of a page; a new one if it has none."""
+        if self._row[page] < 0:
+            self._row[page] = size = self.pages.size
+            self.pages = np.append(self.pages, page)
+            self._mean = np.column_stack([self._mean, self._prior_means([page])])
+            grown = np.zeros((self.logs.size, size + 1, size + 1))
+            grown[:, :size, :size] = self._cov
+            grown[:, size, size] = self._prior_variances()
+            self._cov = grown
+        return int(self._row[page])
+
+    def _prior_means(self, pages: Sequence[int] | IntArray) -> FloatArray:
+        return np.outer(TAUS[self.taus] * self.rhos, self._guide[pages])
+
+    def _prior_variances(self) -> FloatArray:
+        return np.asarray(TAUS[self.taus] ** 2 * (1.0 - self.rhos**2))
+
+    def draw(
+        self, count: int, rng: np.random.Generator, jointly: int
+    ) -> tuple[FloatArray, IntArray]:
+        """Return ``count`` draws of the scores, and their points: (draws, pages), (draws,).
+
+        Points have draws in proportion to their weights. Of each point the ``jointly`` most
+        promising pages are drawn together, the others by themselves.
+        """
+        reached = np.cumsum(self.weights) * count + rng.random()
+        counts = np.diff(np.floor(np.concatenate([[reached[-1] - count], reached])).astype(int))
+        points = np.repeat(np.arange(counts.size), counts)
+        noise = rng.standard_normal((points.size, self.n))
+        everybody = np.arange(self.n)
+        scores = self._prior_means(everybody)[points]
+        scores += np.sqrt(self._prior_variances())[points, None] * noise
+        for point in np.unique(points):
+            at = points == point
+            mean, cov = self._mean[point], self._cov[point]
+            sds = np.sqrt(cov.diagonal())
+            scores[np.ix_(at, self.pages)] = mean + sds * noise[np.ix_(at, self.pages)]
+            rows = np.argsort(-(mean + sds), kind="stable")[:jointly]
+            root = np.linalg.cholesky(cov[np.ix_(rows, rows)] + 1e-9 * np.eye(rows.size))
+            pages = self.pages[rows]
+            scores[np.ix_(at, pages)] = mean[rows] + noise[np.ix_(at, pages)] @ root.T
+        return scores, points
 
     def fork(self) -> "Posterior":
         """Return an independent copy."""
         twin = copy(self)
-        for name in ("errors", "rhos", "u", "z", "v", "alive", "asked", "_counts"):
+        for name in ("lapse_logs", "asked", "removed", "_row", "_given"):
             setattr(twin, name, getattr(self, name).copy())
-        for name in ("_opponents", "_outcomes", "_sources", "_given"):
-            setattr(twin, name, getattr(self, name).copy())
-        twin._answers = list(self._answers)
+        twin._shifts, twin._precisions = self._shifts.copy(), self._precisions.copy()
+        twin._mean, twin._cov = self._mean.copy(), self._cov.copy()
         return twin
 
-    def saved(self) -> Chains:
-        """Return a copy of the chains that `restore` accepts."""
-        return self.u.copy(), self.z.copy(), self.errors.copy(), self.rhos.copy()
 
-    def restore(self, chains: Chains) -> None:
-        """Set the chains to saved ones."""
-        self.u, self.z = chains[0].copy(), chains[1].copy()
-        self.errors, self.rhos = chains[2].copy(), chains[3].copy()
-        self.v, self._best = space(self.z, self.u, self.errors), None
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the chains and of the answers."""
-        arrays = (self.u, self.z, self.v, self.errors, self.rhos, self.asked)
-        answers = (self._opponents, self._outcomes, self._sources)
-        return sum(each.nbytes for each in (*arrays, *answers))
-
-    def resample(self, pair: Pair, preference: Preference, draw: float, person: int = 0) -> None:
-        """Copy chains in proportion to how probable they made the answer about to be recorded.
-
-        With the moves that follow this is a resample-move step of sequential Monte Carlo: kinds of
-        error models get their posterior weight even if single chains cannot move between them.
-        ``draw`` in [0, 1) determines the systematic resampling.
-        """
-        first, second = np.array([pair[0]]), np.array([pair[1]])
-        tied, models = float(self.ties[person]), self.errors_of(person)
-        chances = pair_probabilities(self.v, first, second, models, tied)[:, 0]
-        if _OUTCOMES[preference] == 0 and len(chances) == 2:
-            return  # the first tie: until now the chains knew of none
-        answer = {1: 0, -1: 1, 0: 2}[_OUTCOMES[preference]]
-        reached = np.cumsum(chances[answer], dtype=float)
-        points = (np.arange(self.chains) + draw) * (reached[-1] / self.chains)
-        chosen = np.minimum(np.searchsorted(reached, points, side="right"), self.chains - 1)
-        rhos = self.rhos[chosen] if self.guided else self.rhos
-        self.restore((self.u[chosen], self.z[chosen], self.errors[chosen], rhos))
-
-    def record(self, pair: Pair, preference: Preference, person: int = 0) -> None:
-        """Record an answer of a person; the chains follow when they are next moved."""
-        first, second = pair
-        self.asked[first, second] += 1
-        self.asked[second, first] += 1
-        self._answers.append((first, second, _OUTCOMES[preference], person))
-        self._index(*self._answers[-1])
-
-    def remove(self, index: int) -> None:
-        """Remove a document and every answer about it."""
-        self.alive[index], self._best = False, None
-        self._answers = [each for each in self._answers if index not in each[:2]]
-        self._index_answers()
-
-    def move(self, indices: Sequence[int] | IntArray, states: NDArray[np.uint64]) -> None:
-        """Move the scores of the documents ``indices``, one after the other, in every chain."""
-        self._best = None
-        rates = np.clip(error_rates(self.errors), *_ERROR_RANGE)
-        move_scores(
-            np.asarray(indices, dtype=np.int64),
-            self.z,
-            self.u,
-            self.v,
-            self.errors,
-            np.log((1.0 - rates) / rates),
-            self._opponents,
-            self._outcomes,
-            self._sources,
-            self._counts,
-            self.ties,
-            self.guide,
-            self.rhos,
-            states,
-        )
-
-    def move_models(self, states: NDArray[np.uint64], rounds: int = MODEL_ROUNDS) -> None:
-        """Move every chain's error models, and how far it follows the ranker, given all answers."""
-        firsts, seconds, answers, starts = self.by_person()
-        move_models(
-            self.z,
-            self.u,
-            self.v,
-            self.errors,
-            self._priors,
-            firsts,
-            seconds,
-            answers,
-            starts,
-            self.ties,
-            rounds,
-            states,
-        )
-        if self.guided:
-            self._best = None
-            move_worths_of_ranker(
-                self.z,
-                self.u,
-                self.v,
-                self.errors,
-                self._counts,
-                self.guide,
-                self.rhos,
-                rounds,
-                states,
-            )
-
-    def by_person(self) -> tuple[IntArray, IntArray, FloatArray, NDArray[np.uint64]]:
-        """Return the answers sorted by person: first, second, outcome, and where people start."""
-        table = np.array(self._answers, dtype=np.int64).reshape(-1, 4)
-        if self.people > 1:
-            table = table[np.argsort(table[:, 3], kind="stable")]
-        firsts, seconds, answers, people = np.ascontiguousarray(table.T)
-        starts = np.searchsorted(people, np.arange(self.people + 1))
-        return firsts, seconds, answers.astype(float), starts.astype(np.uint64)
-
-    def best(self, count: int) -> IntArray:
-        """Return the indices of the ``count`` best documents per chain: (chains, count)."""
-        if self._best is None or self._best[0] != count:
-            living = self.living
-            if count >= living.size:
-                found = np.asarray(living[np.argsort(-self.u[:, living], axis=1)])
-            else:
-                found = best_items(self.u, living, count)
-            self._best = count, found
-        return self._best[1]
-
-    def _index_answers(self) -> None:
-        self._opponents = np.zeros((self.n, 8), dtype=np.int64)
-        self._outcomes = np.zeros((self.n, 8), dtype=np.int64)
-        self._sources = np.zeros((self.n, 8), dtype=np.int64)  # as `move_scores` reads them
-        self._counts = np.zeros(self.n, dtype=np.int64)
-        self._given = np.zeros((self.people, 2))  # answers of each person, ties among them
-        for answer in self._answers:
-            self._index(*answer)
-
-    def _index(self, first: int, second: int, outcome: int, person: int) -> None:
-        self._given[person] += 1.0, float(outcome == 0)
-        source = 3 * person + outcome % 3
-        for item, other, mine in ((first, second, outcome), (second, first, -outcome)):
-            count = self._counts[item]
-            if count == self._opponents.shape[1]:
-                more = ((0, 0), (0, count))
-                self._opponents = np.pad(self._opponents, more)
-                self._outcomes = np.pad(self._outcomes, more)
-                self._sources = np.pad(self._sources, more)
-            self._opponents[item, count], self._outcomes[item, count] = other, mine
-            self._sources[item, count] = source
-            self._counts[item] += 1
+def standardized(scores: Sequence[float]) -> FloatArray:
+    """Return scores with mean 0 and standard deviation 1; zeros if all are equal."""
+    found = np.asarray(scores, float)
+    spread = found.std()
+    return np.asarray((found - found.mean()) / spread if spread > 0 else np.zeros(found.size))
 
 
-def standardized(guide: Sequence[float] | None) -> FloatArray:
-    """Return scores with mean 0 and variance 1; none if they do not tell documents apart."""
-    found = np.array([] if guide is None else guide, dtype=float)
-    if found.size < 2 or found.std() < 1e-12:
-        return np.empty(0)
-    return np.asarray((found - found.mean()) / found.std())
+def _likelihood(
+    centre: FloatArray, variance: FloatArray, outcome: int | IntArray, width: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the probability of an answer that is no lapse, and its two derivatives.
+
+    The difference of the scores is normal with ``centre`` and ``variance``; the derivatives are by
+    the centre. An answer is 1 if the difference plus noise exceeds ``width``, -1 if it is less than
+    its negative, and 0 in between.
+    """
+    spread = np.sqrt(1.0 + variance)
+    low = np.where(np.equal(outcome, 1), width, np.where(np.equal(outcome, 0), -width, -np.inf))
+    high = np.where(np.equal(outcome, -1), -width, np.where(np.equal(outcome, 0), width, np.inf))
+    below, above = (low - centre) / spread, (high - centre) / spread
+    f_below, f_above = density(below), density(above)
+    inner_below = np.where(np.isinf(below), 0.0, below) * f_below
+    inner_above = np.where(np.isinf(above), 0.0, above) * f_above
+    chance = distribution(above) - distribution(below)
+    return chance, (f_below - f_above) / spread, (inner_below - inner_above) / spread**2
+
+
+def _site(
+    centre: FloatArray,
+    variance: FloatArray,
+    likely: tuple[FloatArray, FloatArray, FloatArray],
+    lapse: FloatArray,
+    random: float | FloatArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Return shift and precision of the normal factor with the same moments as an answer."""
+    chance = lapse * random + (1.0 - lapse) * likely[0]
+    slope = (1.0 - lapse) * likely[1] / chance
+    bend = (1.0 - lapse) * likely[2] / chance - slope**2
+    mean = centre + variance * slope
+    precision = np.maximum(-bend / (1.0 + variance * bend), 0.0)
+    return precision * mean + (mean - centre) / variance, precision

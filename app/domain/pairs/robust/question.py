@@ -1,75 +1,68 @@
-"""Choice of the pair to ask: the largest expected variance reduction over two questions.
+"""Choice of the pair to ask: the one whose answer is expected to tell most about the best pages.
 
-Every document has a worth c(rank) in each chain, decreasing with its rank and 0 below the top k
-(for the order, the top `BREADTH` if that is more: comparisons with documents just outside the top k
-show which ones are inside). By the law of total variance an answer y about a pair is expected to
-lower the sum of the variances of the worths by
+In a draw of the scores every page has a worth c(rank), decreasing with its rank, and 0 below the
+ranks that matter. By the law of total variance an answer y about a pair is expected to lower the
+sum of the variances of the worths by
 
     sum_y sum_i cov(p_y, c_i)^2 / q_y,    q_y = mean of p_y
 
-where p_y is the probability of y in a chain, and covariances and means are taken over the chains.
-c decreases per rank by a factor, `fade_at`, that is greater than the 1/2 of the gains of
-kappa-NDCG: a document that may still turn out to be good must not be dropped while others are
-compared. For `Goal.MEMBERS` all ranks of the top k have nearly the same worth, and the pairs
-considered are those of the documents whose membership is least certain.
-
-The best single question is not always the best start: two answers may only together show which page
-is better. So for some of the best pairs and every answer to each, the chains are reweighted by the
-answer, and the expected variance reduction of the best following question is added.
+where p_y is the probability of y given the scores, and covariances and means are taken over the
+draws. A page that was asked about much more often than the others of interest rests: without it,
+one page is compared with all others, and one wrong answer about it is repeated in all of them.
 """
 
 from collections.abc import Collection
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair
-from topkapi.app.domain.pairs.robust.choice import choose, mean_worths, open_pairs
-from topkapi.app.domain.pairs.robust.gains import interest
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-BREADTH = 10  # minimum number of ranks with a positive worth, for the order
-CANDIDATES = 20  # documents whose pairs are considered
-FIRSTS = 12  # best pairs by themselves, for which the following question is considered
-SECONDS = 50  # pairs considered as the following question
-_FADES = {Goal.ORDER: (0.88, 0.77), Goal.MEMBERS: (1.0, 0.97)}  # at the first question, at the end
+DRAWS = 640
+CANDIDATES = 24  # pages whose pairs are considered
+BREADTH = 10  # least number of ranks that matter, for the order
+MORE = {Goal.ORDER: 12, Goal.MEMBERS: 2}  # questions about one page beyond the median
+_LOGISTIC = np.float32(1.702)  # the logistic function that is nearest to the normal distribution
+FADES = {Goal.ORDER: (0.85, 0.73), Goal.MEMBERS: (1.0, 1.0)}  # per rank: first question, last
 
 
-def fade_at(share: float, goal: Goal) -> float:
-    """Return the factor per rank after ``share`` of the usual number of questions."""
-    first, last = _FADES[goal]
-    return first + (last - first) * min(1.0, share)
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """Draws of the scores of living pages: scores and best pages (draws, pages), their points."""
+
+    scores: FloatArray
+    points: IntArray
+    best: IntArray
 
 
-def weights_of(k: int, fade: float, goal: Goal) -> FloatArray:
-    """Return the worths c(rank) of the first ranks; those below are 0."""
-    return interest(max(k, BREADTH) if goal is Goal.ORDER else k, fade)
+def sampled(posterior: Posterior, ranks: int, count: int, rng: np.random.Generator) -> Sampled:
+    """Draw scores, and the pages of the first ranks."""
+    scores, points = posterior.draw(count, rng, 2 * CANDIDATES)
+    scores[:, posterior.removed] = -np.inf
+    ranks = min(ranks, posterior.living.size)
+    best = np.argpartition(-scores, ranks - 1, axis=1)[:, :ranks] if ranks < posterior.n else None
+    if best is None:
+        return Sampled(scores, points, np.argsort(-scores, axis=1)[:, :ranks])
+    order = np.argsort(-np.take_along_axis(scores, best, axis=1), axis=1)
+    return Sampled(scores, points, np.take_along_axis(best, order, axis=1))
 
 
-def by_mean_worth(posterior: Posterior, weights: FloatArray) -> IntArray:
-    """Return the remaining documents by descending mean worth."""
-    living = posterior.living
-    means = mean_worths(posterior.best(weights.size), weights, posterior.n)
-    return living[np.argsort(-means[living], kind="stable")]
-
-
-def by_variance(posterior: Posterior, weights: FloatArray) -> IntArray:
-    """Return the remaining documents by descending variance of their worth."""
-    living, best = posterior.living, posterior.best(weights.size)
-    means = mean_worths(best, weights, posterior.n)
-    variances = mean_worths(best, weights**2, posterior.n) - means**2
-    return living[np.argsort(-variances[living], kind="stable")]
+def ranks_of_interest(k: int, goal: Goal) -> int:
+    """Return how many ranks matter."""
+    return max(k, BREADTH) if goal is Goal.ORDER else k
 
 
 def best_question(
     posterior: Posterior,
-    k: int,
+    drawn: Sampled,
     *,
-    fade: float,
+    share: float,
     limit: int,
     goal: Goal,
     person: int = 0,
@@ -78,46 +71,53 @@ def best_question(
 ) -> Pair | None:
     """Return the pair to ask ``person``; None if every pair was asked ``limit`` times.
 
-    Pairs that are ``open_elsewhere`` are being asked somebody else, and are left out, and so are
-    those of the first ``started_with`` documents. Before the first comparison all pairs are
-    equivalent, and the first two documents are asked, unless a ranker tells them apart.
+    ``share`` is how much of the questions is done. Pairs that are ``open_elsewhere`` are being
+    asked somebody else, and are left out, and so are those of the first ``started_with`` pages.
+    The better page comes first. Before the first answer all pairs are equivalent, and the first two
+    pages are asked, unless a ranker tells them apart.
     """
+    first, last = FADES[goal]
+    worths = (first + (last - first) * min(1.0, share)) ** np.arange(drawn.best.shape[1])
+    worth = np.zeros(drawn.scores.shape)
+    np.put_along_axis(worth, drawn.best, worths[None, :], axis=1)
     living = posterior.living
-    if living.size < 2:
-        return None
-    asked = posterior.asked
-    if open_elsewhere:
-        asked = asked.copy()
-        for pair in open_elsewhere:
-            asked[pair] = asked[pair[::-1]] = limit
-    if not asked.any() and not posterior.guided and not started_with:
+    if not (posterior.asked.any() or posterior.guided or started_with or open_elsewhere):
         return int(living[0]), int(living[1])
-    weights = weights_of(k, fade, goal)
-    by_use = by_mean_worth if goal is Goal.ORDER else by_variance
-    documents = by_use(posterior, weights)
+    order = living[np.argsort(-worth[:, living].std(axis=0), kind="stable")]
+    closed = _closed(posterior, limit, open_elsewhere, started_with)
     count = CANDIDATES
     while True:
-        items = documents[:count]
-        first, second = open_pairs(items, asked, limit)
-        if started_with:
-            is_open = (first >= started_with) | (second >= started_with)
-            first, second = first[is_open], second[is_open]
-        if first.size:
-            index = choose(
-                posterior.v,
-                posterior.errors_of(person),
-                float(posterior.ties[person]),
-                posterior.best(weights.size),
-                weights,
-                items,
-                first,
-                second,
-                asked,
-                limit,
-                FIRSTS,
-                SECONDS,
-            )
-            return int(first[index]), int(second[index])
-        if count >= documents.size:
+        pages = order[:count]
+        i, j = np.triu_indices(pages.size, 1)
+        is_open = ~closed[pages[i], pages[j]]
+        if is_open.any():
+            break
+        if count >= order.size:
             return None
         count *= 2
+    times = posterior.asked.sum(axis=1)[pages]
+    rested = times <= np.median(times) + MORE[goal]
+    is_fair = is_open & rested[i] & rested[j]
+    i, j = (each[is_fair if is_fair.any() else is_open] for each in (i, j))
+    if count > CANDIDATES:  # the pages that matter are done: one pair more of those left
+        i, j = i[:CANDIDATES], j[:CANDIDATES]
+    lapse = posterior.lapses()[drawn.points, person].astype(np.float32)
+    scores = drawn.scores[:, pages].T.astype(np.float32)
+    apart = np.minimum(_LOGISTIC * (scores[j] - scores[i]), 80.0)
+    chances = (1.0 - lapse) / (1.0 + np.exp(apart)) + lapse / 2.0
+    centred = (worth[:, pages] - worth[:, pages].mean(axis=0)).astype(np.float32)
+    mean = chances.mean(axis=1)
+    told = ((chances @ centred) ** 2).sum(axis=1) / (mean * (1.0 - mean))
+    best = int(np.argmax(told))
+    pair = int(pages[i[best]]), int(pages[j[best]])
+    return pair if mean[best] >= 0.5 else pair[::-1]
+
+
+def _closed(
+    posterior: Posterior, limit: int, open_elsewhere: Collection[Pair], started_with: int
+) -> NDArray[np.bool_]:
+    closed = posterior.asked >= limit
+    for pair in open_elsewhere:
+        closed[pair] = closed[pair[::-1]] = True
+    closed[:started_with, :started_with] = True
+    return closed

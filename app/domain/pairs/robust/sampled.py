@@ -7,7 +7,7 @@ from topkapi.app.domain.draws import draw_integer
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import ItemId, Pair, Preference
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+from topkapi.app.domain.pairs.robust.error_prior import ONE, ErrorPrior
 from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.ranking import Ranking, singly, with_ties_grouped
@@ -25,7 +25,7 @@ class Rules:
     stop_at: float | None = None
     limit: int = 1
     goal: Goal = Goal.ORDER
-    priors: tuple[ErrorPrior, ...] = (ErrorPrior(),)
+    priors: tuple[ErrorPrior, ...] = (ONE,)
     guide: tuple[float, ...] | None = None
     started_with: int = 0
 

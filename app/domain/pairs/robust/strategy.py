@@ -1,6 +1,6 @@
 """The strategy of a session whose sorter is `robust`.
 
-The chains are updated only when a question or a conclusion is needed: a session resumed with its
+The posterior is updated only when a question or a conclusion is needed: a session resumed with its
 stored question costs nothing until the next answer.
 """
 
@@ -14,10 +14,10 @@ import numpy as np
 
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference, QuestionKind
-from topkapi.app.domain.pairs.confidence import ErrorModel
+from topkapi.app.domain.pairs.confidence import ErrorWeights
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion, confidence_from
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, usual_priors
 from topkapi.app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
 from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
@@ -33,7 +33,6 @@ class RobustStrategy:
     """The answers, including checks, and a sorter that is updated with them on demand."""
 
     sampled = True
-    general = ErrorPrior()
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
@@ -90,9 +89,9 @@ class RobustStrategy:
     def evidence(self) -> list[list[float]]:
         """Return the log evidence about each person's errors, to store with finished work.
 
-        The chains start from the general prior: under a learned one they say little about others.
+        It starts from the general prior: under a learned one little is said about other errors.
         """
-        rules = replace(self._rules, priors=(self.general,) * len(self._rules.priors))
+        rules = replace(self._rules, priors=usual_priors(len(self._rules.priors)))
         found = self._with(rules)._caught_up().evidence()
         return [np.round(each - each.max(), 2).tolist() for each in found]
 
@@ -117,14 +116,13 @@ class RobustStrategy:
         """Return the expected quality of the list, if the plan stops at some quality."""
         return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
 
-    def use_prior(self, prior: ErrorModel) -> None:
-        """Start the chains from ``prior``; chains that have started are started again."""
-        means, precisions = prior
-        self._rules = replace(self._rules, priors=(ErrorPrior.of(means, precisions),))
+    def use_prior(self, prior: ErrorWeights) -> None:
+        """Start from ``prior``; what has started is started again."""
+        self._rules = replace(self._rules, priors=(ErrorPrior.of(prior),))
         self._sorter, self._applied = None, 0
 
     def fork(self) -> "RobustStrategy":
-        """Return an independent copy with its own chains."""
+        """Return an independent copy with its own posterior."""
         twin = copy(self)
         twin._answers = list(self._answers)
         twin._sorter = self._caught_up().fork()

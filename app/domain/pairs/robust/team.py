@@ -4,9 +4,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from topkapi.app.domain.pairs.answers import Judgment, Pair, QuestionKind, removed_by
-from topkapi.app.domain.pairs.confidence import ErrorModel
+from topkapi.app.domain.pairs.confidence import ErrorModel, ErrorWeights
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior
+from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, usual_priors
 from topkapi.app.domain.pairs.robust.sampled import next_pair
 from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
@@ -35,38 +35,34 @@ class TeamStrategy(RobustStrategy):
     screens of others.
     """
 
-    general = ErrorPrior.of_team()
-
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
         self._members: list[int] = []  # whose each answer is
         self._me = 0
         self.leased: frozenset[Pair] = frozenset()
-        self._rules = replace(self._rules, priors=(self.general,))
 
     def join(
         self,
         given: Sequence[TeamAnswer],
         me: int,
-        priors: Sequence[ErrorModel | None],
+        priors: Sequence[ErrorWeights | None],
         leased: Collection[Pair],
     ) -> None:
         """Continue from ``given``, all effective answers of the team, as its member ``me``.
 
         ``priors`` has what the study says about the errors of each member, if anything.
         """
-        self._use_priors(
-            [self.general if each is None else ErrorPrior.of(*each) for each in priors]
-        )
+        usual = usual_priors(len(priors))
+        self._use_priors([usual[0] if each is None else ErrorPrior.of(each) for each in priors])
         self._me, self.leased = me, frozenset(leased)
         self._members = [member for member, _ in given]
         self._answers = [judgment for _, judgment in given]
         self._count_asked()
 
-    def use_prior(self, prior: ErrorModel) -> None:
-        """Start the chains from a prior of this member."""
+    def use_prior(self, prior: ErrorWeights) -> None:
+        """Start from a prior of this member."""
         priors = list(self._rules.priors)
-        priors[self._me] = ErrorPrior.of(*prior)
+        priors[self._me] = ErrorPrior.of(prior)
         self._use_priors(priors)
 
     def _use_priors(self, priors: Sequence[ErrorPrior]) -> None:

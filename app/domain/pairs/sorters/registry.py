@@ -7,13 +7,11 @@ version that is still registered continue under the current one.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.answers import ItemId
 from topkapi.app.domain.pairs.sorters.heap import heap, heap_bottom_up, heap_questions
 from topkapi.app.domain.pairs.sorters.insertion import insertion
 from topkapi.app.domain.pairs.sorters.ranking import Sorter
 from topkapi.app.domain.pairs.sorters.winner_tree import buckets, tournament
-from topkapi.extras import MissingPackage, is_installed
 
 
 def heap_bound(n: int, k: int) -> int:
@@ -62,9 +60,6 @@ def _levels_below(node: int, size: int) -> int:
     return levels
 
 
-NUMBA = "numba, which the sorter `robust` and the confidence of lists need,"  # in messages
-
-
 @dataclass(frozen=True, slots=True)
 class SorterInfo:
     """A sorter, its version, an upper bound on its questions, and a summary for people.
@@ -89,15 +84,9 @@ SORTERS: dict[str, SorterInfo] = {
     "tournament": SorterInfo(1, tournament, tournament_bound, "winner tree: fewest questions"),
     "buckets": SorterInfo(1, buckets, tournament_bound, "winner tree that merges ties"),
     "robust": SorterInfo(
-        2, None, heap_questions, "learns how the assessor errs; fixed question budget", True, (1,)
+        3, None, heap_questions, "learns how people err; fixed question budget", True, (1, 2)
     ),
 }
-
-
-def require_sorter(name: str) -> None:
-    """Raise Invalid if a sorter cannot run here, because its package is not installed."""
-    if SORTERS[name].sampled and not is_installed("robust"):
-        raise Invalid(str(MissingPackage(NUMBA, "robust")), field="sorter")
 
 
 def is_registered(name: str, version: int) -> bool:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Any
 
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.pairs.sorters.registry import require_sorter
 from topkapi.app.domain.study import SETTINGS as STUDY_SETTINGS
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.fence import limits
@@ -179,9 +178,7 @@ class _Head:
         if len(self._problems) > before:
             return None
         try:
-            settings = StudySettings(**values)
-            require_sorter(settings.sorter)
-            return settings
+            return StudySettings(**values)
         except Invalid as error:
             self._add(error.field or "settings", str(error), "")
             return None

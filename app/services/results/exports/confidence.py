@@ -97,6 +97,5 @@ def reliability_records(source: StudySource) -> Iterator[tuple[int, MemberReliab
                     lapse=_triple(member.lapse),
                     width=_triple(member.width),
                     tie_width=_triple(member.tie_width),
-                    side=_triple(member.side),
                 ),
             )

@@ -204,7 +204,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ),
         ExportFormat(
             "reliability.jsonl",
-            "How each member of a team errs: lapses, width, ties and side, with intervals.",
+            "How each member of a team errs: lapses, width and ties, with intervals.",
             confidence.reliability,
         ),
         ExportFormat(

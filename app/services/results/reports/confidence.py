@@ -83,7 +83,6 @@ def _members(
             lapse=record.lapse,
             width=record.width,
             tie_width=record.tie_width,
-            side=record.side,
         )
         for user_id, record in reliability_records(source)
     ]
