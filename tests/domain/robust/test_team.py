@@ -13,7 +13,12 @@ from numpy.typing import NDArray
 from topkapi.app.domain.pairs.answers import Pair, Preference
 from topkapi.app.domain.pairs.robust.error_prior import LAPSES, SEVERAL, TAUS
 from topkapi.app.domain.pairs.robust.normal import distribution
-from topkapi.app.domain.pairs.robust.posterior import CORRELATIONS, Posterior, standardized
+from topkapi.app.domain.pairs.robust.posterior import (
+    CORRELATION_SHARES,
+    CORRELATIONS,
+    Posterior,
+    standardized,
+)
 from topkapi.app.domain.pairs.robust.sampled import Rules, sampled_run
 from topkapi.app.domain.pairs.robust.sorter import TRIAL, Answered, RobustSorter
 from topkapi.app.domain.pairs.simulated_assessors import (
@@ -47,7 +52,9 @@ class Weighted:
         tau = TAUS[rng.choice(TAUS.size, draws, p=shares.sum(axis=1))]
         by_lapse = shares.sum(axis=0)  # the general prior of lapses is the same for every tau
         self.lapses = [LAPSES[rng.choice(LAPSES.size, draws, p=by_lapse)] for _ in TEAM]
-        self.rho = rng.choice(CORRELATIONS, draws) if guide else np.zeros(draws)
+        self.rho = (
+            rng.choice(CORRELATIONS, draws, p=CORRELATION_SHARES) if guide else np.zeros(draws)
+        )
         x = np.array(guide or [0.0, 0.0, 0.0])[:, None]
         noise = rng.standard_normal((3, draws))
         self.scores = self.rho * x + np.sqrt(1 - self.rho**2) * noise

@@ -25,7 +25,9 @@ from topkapi.app.domain.pairs.robust.normal import density, distribution
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 
-CORRELATIONS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95)  # of a ranker's scores with the true ones
+# Correlations of a ranker's scores with the true ones, and their weights before the first answer
+CORRELATIONS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95)
+CORRELATION_SHARES = (0.4, 0.12, 0.12, 0.12, 0.12, 0.12)
 LEAST_WEIGHT = 2e-4  # points with less are dropped
 MOST_BYTES = 5_000_000  # of the covariances; beyond, the points with the least weight are dropped
 REFINED = 2  # rounds over all answers
@@ -56,6 +58,8 @@ class Posterior:
         self.rhos = np.tile(rhos, TAUS.size)
         self._tau_logs = by_tau.mean(axis=0)
         self.logs = self._tau_logs[self.taus]
+        if self.guided:
+            self.logs = self.logs + np.tile(np.log(CORRELATION_SHARES), TAUS.size)
         self._lapse_prior = (cells - by_tau[:, :, None])[:, self.taus].transpose(1, 0, 2)
         self.lapse_logs = self._lapse_prior.copy()
         self._guide = scores
