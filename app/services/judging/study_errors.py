@@ -73,8 +73,8 @@ def _learn(sessions: Sessions, assignment_id: int, user_id: int) -> set[int]:
         read = {each.id: each.pending_question or {} for each in current.team.members}
     assert isinstance(current.session, PairSession)
     found = cast("RobustStrategy", current.session.strategy).evidence()
-    with sessions.write.begin() as session:
-        for (number, before), each in zip(read.items(), found, strict=True):
+    for (number, before), each in zip(read.items(), found, strict=True):
+        with sessions.write.begin() as session:  # who holds two rows may wait for who answers
             queries.store_evidence(session, number, before, each)
     return set(read)
 
