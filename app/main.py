@@ -37,6 +37,7 @@ from topkapi.app.services.results.reports import ListReports, ReportCache
 from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.studies import copy_import
 from topkapi.app.web.access.admission import KnownTokens
+from topkapi.app.web.access.bodies import BodyLimits
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
@@ -75,7 +76,7 @@ def create_app(settings: Settings) -> FastAPI:
     stored_pages.add_link_errors(app)
     describe(app)
     app.add_middleware(HeadAsGet)
-    app.add_middleware(Gate)
+    app.add_middleware(Gate, limits=_body_limits())
     app.add_middleware(AddressCheck)
     app.add_middleware(RequestLog)
     app.add_middleware(Headers, cookies=app.state.cookies)
@@ -90,6 +91,11 @@ def _routes() -> list[BaseRoute]:
     for router in ROUTERS:
         all_features.include_router(router)
     return all_features.routes
+
+
+@cache
+def _body_limits() -> BodyLimits:
+    return BodyLimits(_routes())
 
 
 def app_from_environment() -> FastAPI:

@@ -42,7 +42,8 @@ from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.main import create_app
 from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.stored import active_job, stored_result
+from topkapi.app.services.jobs.refreshing import active_job
+from topkapi.app.services.results.stored import stored_result
 from topkapi.app.web.common.cookies import SESSION_COOKIE
 
 LIMIT_SECONDS = 0.3

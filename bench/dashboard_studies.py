@@ -28,7 +28,7 @@ from topkapi.app.domain.assignment.rotation import rotation
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.study import StudySettings, stored_plan
-from topkapi.app.services.progress.dashboard import LARGEST_LOG
+from topkapi.app.services.state.study import LARGEST_LOG
 
 BOTH = (Tool.PAIRS, Tool.GRADES)
 ADMIN = "admin@bench.example"

@@ -11,8 +11,7 @@ from random import Random
 
 import numpy as np
 
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered, Event, RobustSorter
+from topkapi.app.domain.pairs.robust.sorter import Answered, Event, RobustSorter, Rules
 from topkapi.app.domain.pairs.simulated_assessors import Errors, SimulatedAssessor, true_worths
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.simulation.runs import Run
@@ -37,14 +36,14 @@ def session(more: int, seed: int) -> list[float]:
             sorter.take(Answered(pair, assessor.prefer(pair)))
         return sorter
 
-    base = asked(open_sorter(START, K, Rules(0, limit=6), str(seed)), heap_questions(START, K))
+    base = asked(RobustSorter(START, K, Rules(0, limit=6), str(seed)), heap_questions(START, K))
     found: list[float] = []
     for start, steps, questions in (
         (START, base.steps, more),
         (0, base.steps, more),
         (0, list[Event](), heap_questions(N, K)),
     ):
-        sorter = open_sorter(N, K, Rules(0, limit=6, started_with=start), str(seed))
+        sorter = RobustSorter(N, K, Rules(0, limit=6, started_with=start), str(seed))
         for step in steps:
             sorter.take(step)
         end = asked(sorter, questions).conclude()

@@ -1,4 +1,11 @@
-"""Lists that follow from people's answers alone, if a ranker's scores chose the questions.
+"""Lists with a ranker's scores, the ranker's own lists, and lists of people alone.
+
+`python -m bench.guided --votes` replays real votes, one stream of `bench.people`, with simulated
+rankers: the normal scores of the gold order plus noise, with a correlation of 0.5, 0.8 or 0. For
+each number of questions it prints kappa-NDCG and overlap against the gold, which is made of votes
+that do not answer: of the list with the scores, of the ranker's own list, and of a session without
+a ranker, with standard errors and paired differences; then the questions with which the list with
+the scores reaches what people alone reach after the last number.
 
 `python -m bench.guided --correlation 0.8 --questions 75` prints the kappa-NDCG of the list with the
 scores and of the people's list, what each states, and that of sessions without a ranker. Normal
@@ -16,20 +23,22 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from random import Random
+from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.machine_data import read
+from bench.people import DEVELOPMENT, contest_of
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.robust.error_prior import usual_priors
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered
+from topkapi.app.domain.pairs.robust.error_prior import GENERAL
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter, Rules
 from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
     Errors,
     SimulatedAssessor,
+    by_worth,
     true_worths,
 )
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
@@ -41,6 +50,7 @@ FloatArray = NDArray[np.float64]
 N, K, ERROR = 50, 10, 0.1
 SUMMARIES, BEST, EXPERTS = 16, 5, ("e0", "e1", "e2")
 CRITERIA = ("coherence", "relevance")
+COUNTS, RHOS = (30, 45, 60, 75, 90, 143), (0.5, 0.8, 0.0)
 
 
 def session(
@@ -54,10 +64,12 @@ def session(
 ) -> Iterator[list[float]]:
     """Yield kappa-NDCG and what is stated, of the sorter's list and of the people's.
 
-    There is one list of each after every one of the ``counts`` of questions.
+    There is one list of each after every one of the ``counts`` of questions, measured for the goal
+    of the rules.
     """
-    guided = open_sorter(len(worth), k, replace(rules, guide=guide), seed)
-    people = open_sorter(len(worth), k, rules, seed)
+    place = int(rules.goal is Goal.MEMBERS)
+    guided = RobustSorter(len(worth), k, replace(rules, guide=guide), seed)
+    people = RobustSorter(len(worth), k, rules, seed)
     asked = 0
     for count in counts:
         while asked < count and (pair := guided.ask(asked % len(experts))):
@@ -70,8 +82,8 @@ def session(
         found: list[float] = []
         for each in (guided, guided if guide is None else people):
             end = each.conclude()
-            quality, _ = measures(Run(asked, end.ranking, tuple(worth)), k)
-            found += [quality, end.kappa_ndcg().mean]
+            quality = measures(Run(asked, end.ranking, tuple(worth)), k)[place]
+            found += [quality, end.quality(rules.goal)]
         yield found
 
 
@@ -86,6 +98,50 @@ def simulated(correlation: float | None, questions: int, seed: int) -> list[floa
     rules = Rules(questions, None, 6, Goal.ORDER)
     (found,) = session([assessor], worth, guide, rules, [questions], K, str(seed))
     return found
+
+
+def voted(rho: float | None, name: str, number: int, goal: Goal) -> list[list[float]]:
+    """Return what a session with real votes reaches, as `session` does, and the ranker alone."""
+    contest = contest_of(name, "stream", number)
+    assert contest is not None
+    normal, size = NormalDist(), contest.n
+    worth = [normal.inv_cdf((rank + 0.5) / size) for rank in contest.worth]
+    guide = None
+    if rho is not None:
+        guide = ranker_scores(worth, rho, Random(f"ranker/{name}/{number}"))
+    rules = Rules(max(COUNTS), None, 1, goal)
+    seed, people = f"guided/{number}", contest.people
+    rows = list(session(people, worth, guide, rules, COUNTS, contest.k, seed))
+    alone = 0.0
+    if guide is not None:
+        ranked = tuple(by_worth(guide)[: contest.k])
+        alone = measures(Run(0, ranked, tuple(worth)), contest.k)[goal is Goal.MEMBERS]
+    return [[*row, alone] for row in rows]
+
+
+def print_voted(sessions: int, goal: Goal) -> None:
+    """Print what lists with a ranker's scores gain on real votes, by the number of questions."""
+    keys = [(name, number) for number in range(sessions) for name in DEVELOPMENT]
+    people = np.array([voted(None, *key, goal) for key in keys])
+    end = float(people[:, -1, 0].mean())
+    for rho in RHOS:
+        found = np.array([voted(rho, *key, goal) for key in keys])
+        for place, count in enumerate(COUNTS):
+            mine, alone, ranker = found[:, place, 0], people[:, place, 0], found[:, place, 4]
+            print(
+                f"ranker {rho}, {goal.value}, {count:>3} questions: with scores {_mean(mine)},",
+                f"stated {found[:, place, 1].mean():.3f},",
+                f"people's list {_mean(found[:, place, 2])},",
+                f"without a ranker {_mean(alone)} ({_mean(mine - alone)}),",
+                f"ranker {_mean(ranker)} ({_mean(mine - ranker)})",
+                flush=True,
+            )
+        enough = needed(COUNTS, found[:, :, 0].mean(axis=0), end)
+        print(f"ranker {rho}: {end:.3f} after {enough:.0f} of {COUNTS[-1]} questions", flush=True)
+
+
+def _mean(values: FloatArray) -> str:
+    return f"{values.mean():.3f} ± {values.std(ddof=1) / len(values) ** 0.5:.3f}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +177,7 @@ def summeval(scores: str, counts: Sequence[int], sessions: int) -> FloatArray:
             [ByGrades(each) for each in experts],
             [sum(each) for each in zip(*experts, strict=True)],
             None if guide is None else tuple(guide[each] for each in order),
-            Rules(max(counts), priors=usual_priors(len(EXPERTS))),
+            Rules(max(counts), priors=(GENERAL,) * len(EXPERTS)),
             counts,
             BEST,
             str(number),
@@ -166,7 +222,12 @@ def main() -> None:
     parser.add_argument("--questions", type=int, default=75)
     parser.add_argument("--sessions", type=int, default=24)
     parser.add_argument("--summeval", metavar="MODEL")
+    parser.add_argument("--votes", action="store_true", help="real votes, SESSIONS of each set")
+    parser.add_argument("--goal", type=Goal, default=Goal.ORDER)
     chosen = parser.parse_args()
+    if chosen.votes:
+        print_voted(chosen.sessions, chosen.goal)
+        return
     if chosen.summeval:
         print_summeval(chosen.summeval, chosen.sessions)
         return

@@ -10,9 +10,8 @@ from collections import Counter
 from random import Random
 
 from topkapi.app.domain.pairs.reliability import ENOUGH, Reliability, reliability_of
-from topkapi.app.domain.pairs.robust.error_prior import usual_priors
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered
+from topkapi.app.domain.pairs.robust.error_prior import GENERAL
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter, Rules
 from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
     AtRandom,
@@ -35,8 +34,8 @@ def reliabilities(seed: int) -> list[Reliability | None]:
 
     team: list[Assessor] = [AtRandom(random), *(person(0.1, Errors.NORMAL) for _ in range(2))]
     team.append(person(0.25, Errors.UNIFORM))
-    rules = Rules(ENOUGH * len(team), priors=usual_priors(len(team)))
-    sorter = open_sorter(N, K, rules, str(seed))
+    rules = Rules(ENOUGH * len(team), priors=(GENERAL,) * len(team))
+    sorter = RobustSorter(N, K, rules, str(seed))
     for number in range(rules.budget):
         member = number % len(team)
         if (pair := sorter.ask(member)) is None:

@@ -30,7 +30,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.rivals.ours import GOALS, Listed, played
-from bench.rivals.procedures import PLAYS
+from bench.rivals.procedures import MODELS, PLAYS
 from bench.rivals.questions import Contest
 from topkapi.analysis.report.sources import read_votes
 from topkapi.app.domain.pairs.answers import Pair, Preference
@@ -170,7 +170,8 @@ def run(chosen: argparse.Namespace, rows: dict[tuple[object, ...], Row]) -> Iter
                     missing = [
                         each for each in counts if (name, company, rival, each, session) not in rows
                     ]
-                    parts = [tuple(missing)] if rival in GOALS else [(each,) for each in missing]
+                    at_once = rival in GOALS or rival in MODELS
+                    parts = [tuple(missing)] if at_once else [(each,) for each in missing]
                     tasks += [(name, company, rival, part, session) for part in parts if part]
     with ProcessPoolExecutor(chosen.jobs) as pool:
         for done in as_completed([pool.submit(play, *task) for task in tasks]):
@@ -250,7 +251,7 @@ def main() -> None:
     parser.add_argument("sets", nargs="*", default=list(DEVELOPMENT))
     parser.add_argument("--all", action="store_true", help="every set that is large enough")
     parser.add_argument("--company", type=_names, default=list(COMPANIES))
-    parser.add_argument("--rivals", type=_names, default=[*PLAIN, *GOALS, *PLAYS])
+    parser.add_argument("--rivals", type=_names, default=[*PLAIN, *GOALS, *MODELS, *PLAYS])
     parser.add_argument("--counts", type=_counts, default=[90, 143])
     parser.add_argument("--sessions", type=int, default=200)
     parser.add_argument("--jobs", type=int, default=2)

@@ -28,7 +28,7 @@ def pool_of(lists: int, queries: int, sorter: str, processes: int | None = None)
     """Simulate the lists of many queries, by people as `topkapi plan` simulates them."""
     plan = replace(StudySettings(k=K, sorter=sorter).plan((), ""), order=tuple(range(N)))
     base = Setting(
-        plan, error=0.1, ties=0, runs=lists * queries, seed=5, errors=Errors.NORMAL, persistent=True
+        plan, error=0.0, ties=0, runs=lists * queries, seed=5, errors=Errors.PEOPLE, persistent=True
     )
     return run_setting(replace(base, lists=lists), processes=processes)
 

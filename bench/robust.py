@@ -33,8 +33,7 @@ from sklearn.linear_model import LogisticRegression
 from topkapi.analysis.report.sources import read_votes
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Preference
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter, Rules
 from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
     Errors,
@@ -118,7 +117,7 @@ def simulated(case: Case, runs: int, counts: Sequence[int], goal: Goal) -> Itera
             random=random,
         )
         rules = Rules(max(counts), None, case.limit, goal)
-        yield played(open_sorter(N, K, rules, f"bench/{seed}"), assessor, worth, counts)
+        yield played(RobustSorter(N, K, rules, f"bench/{seed}"), assessor, worth, counts)
 
 
 def image_elections() -> tuple[Election, ...]:
@@ -140,7 +139,7 @@ def images(runs: int, goal: Goal) -> Iterator[list[Played]]:
     """Yield what was measured in sessions with real votes."""
     for number, each in enumerate(image_sessions(runs)):
         rules = Rules(90, None, 1, goal)
-        sorter = open_sorter(len(each.worth), 5, rules, f"bench/{number}")
+        sorter = RobustSorter(len(each.worth), 5, rules, f"bench/{number}")
         yield played(sorter, each.assessor, each.worth, (90,))
 
 
@@ -180,7 +179,7 @@ def measure_speed(n: int, questions: int) -> None:
     random = Random("speed")
     worth = true_worths(n, 0, random)
     assessor = SimulatedAssessor(worth, error=0.1, random=random)
-    sorter = open_sorter(n, K, Rules(questions, None, 1), "speed")
+    sorter = RobustSorter(n, K, Rules(questions, None, 1), "speed")
     ours = []
     for _ in range(questions):
         start = time.process_time()

@@ -1,10 +1,12 @@
 """Do the tests pass on a machine that has a tenth of its processor left for them?
 
-    .venv/bin/python -m bench.starved [--all] [--times 3] [--busy 2]
+    .venv/bin/python -m bench.starved [--all] [--times 3] [--busy 2 | --quota]
 
 Runs `make test`, or with --all `make test-all`, at a low priority while `--busy` processes per core
-compute at the usual one. Prints the share of the processor that the tests had, and what failed.
-Exits with 1 if a run failed. Set up first: a download is not the subject.
+compute at the usual one. With --quota, which needs root on Linux, a control group allows the tests
+a tenth of the machine in every tenth of a second, and the rest of the machine stays usable; it also
+finds processes that the tests left behind. Prints the share of the processor that the tests had,
+and what failed. Exits with 1 if a run failed. Set up first: a download is not the subject.
 """
 
 import argparse
@@ -12,15 +14,18 @@ import multiprocessing
 import os
 import re
 import resource
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 LOWER = 10  # steps of priority: a process has a ninth of the weight of a busy one
+SHARE, PERIOD = 0.1, 100_000  # of the machine, and the microseconds in which it is used up
+GROUPS = Path("/sys/fs/cgroup")
 _PROBLEM = re.compile(r"^(?:(?:SUB)?FAILED|ERROR|make:) .+|^\S+: error: .+", re.MULTILINE)
 _SUMMARY = re.compile(r"^=+ (.*(?:passed|failed|error).*?) =+$", re.MULTILINE)
 
@@ -47,11 +52,39 @@ def busy_processes(count: int) -> Iterator[None]:
             process.join()
 
 
-def run(target: str) -> tuple[bool, float, float, str]:
+@contextmanager
+def quota(cores: int) -> Iterator[Path]:
+    """Make a control group that has `SHARE` of the machine (of version 1 or 2)."""
+    first = GROUPS / "cpu"
+    group = (first if first.is_dir() else GROUPS) / f"starved-{os.getpid()}"
+    group.mkdir()
+    limit = int(SHARE * cores * PERIOD)
+    try:
+        if first.is_dir():
+            (group / "cpu.cfs_period_us").write_text(str(PERIOD))
+            (group / "cpu.cfs_quota_us").write_text(str(limit))
+            (group / "cpu.shares").write_text("10240")  # the quota is the limit, not the others
+        else:
+            (group / "cpu.max").write_text(f"{limit} {PERIOD}")
+            (group / "cpu.weight").write_text("1000")
+        yield group
+    finally:
+        while left := (group / "cgroup.procs").read_text().split():
+            with suppress(OSError):  # it has ended meanwhile
+                command = Path(f"/proc/{left[0]}/cmdline").read_bytes()
+                os.kill(int(left[0]), signal.SIGKILL)
+                print(f"left behind: {command.replace(bytes(1), b' ').decode()}")
+            time.sleep(0.1)
+        group.rmdir()
+
+
+def run(target: str, group: Path | None) -> tuple[bool, float, float, str]:
     """Run a target of the Makefile; return success, wall time, CPU time and what it printed."""
     began, before = time.monotonic(), _children()
+    lower = ["nice", "-n", str(LOWER)]
+    join = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
     done = subprocess.run(
-        ["nice", "-n", str(LOWER), "make", target],
+        [*(join if group else lower), "make", target],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -71,13 +104,17 @@ def main() -> None:
     parser.add_argument("--all", action="store_true", help="run make test-all")
     parser.add_argument("--times", type=int, default=1, help="number of runs")
     parser.add_argument("--busy", type=int, default=2, help="busy processes per core")
+    parser.add_argument("--quota", action="store_true", help="limit the tests by a control group")
     options = parser.parse_args()
     cores = os.cpu_count() or 1
     target = "test-all" if options.all else "test"
     failures = 0
     for number in range(1, options.times + 1):
-        with busy_processes(options.busy * cores):
-            passed, wall, used, output = run(target)
+        starved: AbstractContextManager[Path | None] = (
+            quota(cores) if options.quota else busy_processes(options.busy * cores)
+        )
+        with starved as group:
+            passed, wall, used, output = run(target, group)
         failures += not passed
         summary = _SUMMARY.findall(output)[-1:] or ["no summary"]
         print(

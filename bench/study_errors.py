@@ -20,9 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bench.robust import CASES, Case, K, N
-from topkapi.app.domain.pairs.robust.error_prior import ONE, ErrorPrior
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter
+from topkapi.app.domain.pairs.robust.error_prior import GENERAL, ErrorPrior
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter, Rules
 from topkapi.app.domain.pairs.robust.study_errors import study_priors
 from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
 from topkapi.app.domain.simulation.runs import RATES_VARY, Run
@@ -64,19 +63,19 @@ class Person:
             persistent=self.case.persistent,
             random=random,
         )
-        return open_sorter(N, K, rules, f"{self.name}/{name}"), someone
+        return RobustSorter(N, K, rules, f"{self.name}/{name}"), someone
 
     def priors(self) -> dict[int, ErrorPrior]:
         """Return what the finished queries teach, by their number of questions."""
         found: dict[int, list[Evidence]] = {count: [] for count in COUNTS}
         for query in range(self.queries):
-            sorter, someone = self.session(f"earlier/{query}", ONE)
+            sorter, someone = self.session(f"earlier/{query}", GENERAL)
             for asked in range(1, max(COUNTS) + 1):
                 ask(sorter, someone, asked)
                 if asked in COUNTS:
                     found[asked].append(sorter.evidence()[0])
         if not self.queries:
-            return dict.fromkeys(COUNTS, ONE)
+            return dict.fromkeys(COUNTS, GENERAL)
         return {count: ErrorPrior.of(study_priors({0: each})[0]) for count, each in found.items()}
 
 

@@ -1,4 +1,4 @@
-"""Write the reference pages of docs/reference from the program; a test compares them with it.
+"""Write docs/reference and the names in help texts from the program; a test compares them with it.
 
 Usage: python -m docs.generate
 """
@@ -7,7 +7,7 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import redirect_stdout, suppress
 from importlib import import_module
 from io import StringIO
@@ -18,26 +18,44 @@ from unittest.mock import patch
 from fastapi import FastAPI
 from fastapi.routing import APIRoute, iter_route_contexts
 from numpydoc.docscrape import NumpyDocString
+from typer.core import TyperGroup
+from typer.main import get_command
 
 import topkapi
 from topkapi.analysis.data import RankingData
 from topkapi.analysis.data.exports import PairAnswer
+from topkapi.analysis.dcglearn.replication.figures import FIGURES
+from topkapi.analysis.dcglearn.replication.letor_figures import LETOR_FIGURES
+from topkapi.analysis.experiments.tables import FORMATS
 from topkapi.analysis.metrics.registry import usual_names
+from topkapi.analysis.models import MODELS
+from topkapi.analysis.papers.sweeps import KS
+from topkapi.analysis.report import sources
 from topkapi.analysis.report.figures import Figure
 from topkapi.analysis.report.subjects.agreement import Agreement
 from topkapi.app import main as program
-from topkapi.app.cli import COMMANDS, main
-from topkapi.app.cli.groups import GROUPS
+from topkapi.app.cli import COMMANDS, build, main
 from topkapi.app.config import Settings
 from topkapi.app.domain.errors import AppError
 from topkapi.app.domain.settings import Setting
 from topkapi.app.domain.study import SETTINGS, Grade
+from topkapi.app.services.results.exports import EXPORTS
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher
 from topkapi.app.web.access.early_auth import EarlyApiAdmin, EarlyApiResearcher
 from topkapi.app.web.common import errors
 from topkapi.app.web.server.openapi import describe
 
 FOLDER = Path(__file__).parent / "reference"
+CHOICES_MODULE = FOLDER.parents[1] / "app/cli/choices.py"
+CHOICES: Mapping[str, Iterable[object]] = {
+    "MODELS": MODELS,
+    "TABLE_FORMATS": FORMATS,
+    "PREFERENCE_FORMATS": sources.FORMATS,
+    "FIGURES": FIGURES,
+    "LETOR_FIGURES": LETOR_FIGURES,
+    "KS": KS,
+    "EXPORTS": EXPORTS,
+}
 PREFIX = "/api/v1"
 ROLES = {
     **dict.fromkeys((ApiAdmin, EarlyApiAdmin), "admin"),
@@ -108,9 +126,13 @@ def _commands() -> Iterator[str]:
     yield _table(("command", "what it does"), rows)
     for name in COMMANDS:
         yield f"## topkapi {name}"
-        if name not in GROUPS:
+        command = get_command(build([name]))
+        assert isinstance(command, TyperGroup)
+        shown = command.commands[name]
+        if not isinstance(shown, TyperGroup):
             yield _help(name)
-        for each in GROUPS.get(name, ()):
+            continue
+        for each in shown.commands:
             yield f"### topkapi {name} {each}"
             yield _help(name, each)
 
@@ -320,8 +342,19 @@ def _code(text: str) -> str:
     return re.sub(r"\[(\w+)\]_", r"[\1](../../analysis/REFERENCES.md)", text.replace("``", "`"))
 
 
+def choices_module() -> str:
+    """Return the module of the names that help texts list, which imports nothing."""
+    about = "Names in help texts, written by `python -m docs.generate`: help imports nothing heavy."
+    blocks = [f'"""{about}"""\n']
+    for name, values in CHOICES.items():
+        lines = (f"    {json.dumps(value)},\n" for value in values)
+        blocks.append(f"{name} = (\n{''.join(lines)})")
+    return "\n".join(blocks) + "\n"
+
+
 def write() -> None:
-    """Write every page."""
+    """Write every page, and the module of names."""
+    CHOICES_MODULE.write_text(choices_module(), encoding="utf-8")
     FOLDER.mkdir(exist_ok=True)
     for name, text in pages().items():
         (FOLDER / name).write_text(text, encoding="utf-8")

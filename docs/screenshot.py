@@ -1,6 +1,6 @@
 """Take a screenshot for docs/images: the served demo in a window 1440 pixels wide.
 
-Usage: python -m docs.screenshot [t1|report] [--out FILE] [--dark]
+Usage: python -m docs.screenshot [t1|query|report] [--out FILE] [--dark]
 """
 
 import argparse
@@ -51,18 +51,18 @@ def show_pair(page: Page, url: str, answers: int) -> None:
     page.wait_for_timeout(1200)
 
 
-def show_report(page: Page, url: str) -> None:
-    """Show the head of the report: notes, figures and both matrices."""
+def show_result(page: Page, url: str, what: str) -> None:
+    """Show the head of the report, or of the results of the first query."""
     page.set_viewport_size({"width": 1440, "height": 1200})
     sign_in(page, url, RESEARCHER)
-    page.goto(f"{url}/studies/everyday-questions/report")
+    page.goto(f"{url}/studies/everyday-questions/{'queries/1' if what == 'query' else what}")
     page.wait_for_load_state("networkidle")
 
 
 def main() -> None:
     """Load, serve, sign in, take the screenshot."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", nargs="?", choices=["t1", "report"], default="t1")
+    parser.add_argument("what", nargs="?", choices=["t1", "query", "report"], default="t1")
     parser.add_argument("--out", type=Path, help="docs/images/WHAT.png if left out")
     parser.add_argument("--dark", action="store_true")
     parser.add_argument("--answers", type=int, default=0, help="answers given before the picture")
@@ -77,10 +77,10 @@ def main() -> None:
                 viewport={"width": 1440, "height": 900},
                 color_scheme="dark" if options.dark else "light",
             )
-            if options.what == "report":
-                show_report(page, server.url)
-            else:
+            if options.what == "t1":
                 show_pair(page, server.url, options.answers)
+            else:
+                show_result(page, server.url, options.what)
             page.screenshot(path=options.out or Path(f"docs/images/{options.what}.png"))
             browser.close()
 

@@ -20,6 +20,13 @@ def tight(page: str) -> str:
     return re.sub(r" ?(<[^>]*>) ?", r"\1", " ".join(page.split()))
 
 
+def form_token(page: httpx.Response) -> str:
+    """Return the CSRF token of the first form of a page, which must have one."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert found is not None, page.text
+    return found[1]
+
+
 class InProcess(httpx.BaseTransport):
     """Runs requests on an event loop in a thread, so that tests can be synchronous."""
 

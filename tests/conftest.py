@@ -20,6 +20,7 @@ from sqlalchemy.orm import Session
 
 from tests.browser.chromium import ARGUMENTS, LONGEST, MISSING, required_chromium
 from tests.clients import open_client
+from tests.commands import Command
 from tests.databases import PostgresqlTemplate, migrated_sqlite, postgresql_server, quick_folder
 from tests.live import FORKER, LiveServer, serving
 from tests.sizes import KINDS, POSTGRESQL, QUICK, SQLITE, is_thorough
@@ -199,6 +200,32 @@ def session(sessions: Sessions) -> Iterator[Session]:
     """Provide one write session; its changes are committed only if the test commits."""
     with sessions.write() as session:
         yield session
+
+
+@pytest.fixture
+def topkapi(capsys: pytest.CaptureFixture[str]) -> Command:
+    """Return the command line."""
+    return Command(capsys)
+
+
+def _use_in_folder(url: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> Path:
+    monkeypatch.setenv("TOPKAPI_DATABASE_URL", url)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def folder_of_commands(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """Let commands use the fresh database, in this folder of their own."""
+    return _use_in_folder(database_url, monkeypatch, tmp_path)
+
+
+@pytest.fixture
+def sqlite_folder_of_commands(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Path:
+    """Provide `folder_of_commands` on SQLite only, for tests that need only one kind."""
+    return _use_in_folder(sqlite_url, monkeypatch, tmp_path)
 
 
 @pytest.fixture

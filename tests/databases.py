@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import URL, create_engine, make_url, text
+from sqlalchemy.orm import Session
 
 from tests.database_reuse import Cleaner, shape
 from tests.processes import toggle_reaping
 from tests.waiting import WATCHDOG, until
 from topkapi.app.db import migrations
+from topkapi.app.db.engine import make_engine, make_sessions
 
 _NUMBERS = itertools.count()
 _MEMORY = Path("/dev/shm")
@@ -200,4 +202,13 @@ def execute(server: URL, statement: str) -> None:
     engine = create_engine(server, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.execute(text(statement))
+    engine.dispose()
+
+
+@contextmanager
+def transaction_on(url: str) -> Iterator[Session]:
+    """Provide a session that is committed at its end, where no fixture has the database open."""
+    engine = make_engine(url)
+    with make_sessions(engine).write.begin() as session:
+        yield session
     engine.dispose()

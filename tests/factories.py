@@ -1,9 +1,9 @@
 """Factories of rows. Each adds to the session and flushes; the caller commits."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx
 from fastapi import FastAPI
@@ -24,6 +24,7 @@ from topkapi.app.db.models import (
 from topkapi.app.db.models.document import content_hash
 from topkapi.app.domain.draws import shuffled
 from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.records.contents import content_row
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
 
 PASSWORD = "a long enough password"
 _NUMBERS = itertools.count(1)
+BOTH = (Tool.PAIRS, Tool.GRADES)
+Enter = Callable[..., User]  # takes what `make_user` takes
 
 
 def make_user(
@@ -62,6 +65,11 @@ def make_user(
     if role is Role.RESEARCHER and reads:
         _let_read(session, [user], session.scalars(select(Study)).all())
     return user
+
+
+def make_people(session: Session, *names: str) -> list[int]:
+    """Create an assessor of each name, whose e-mail begins with it; return their ids."""
+    return [make_user(session, name=name, email=f"{name.lower()}@x.example").id for name in names]
 
 
 def _let_read(session: Session, people: Sequence[User], studies: Sequence[Study]) -> None:
@@ -100,11 +108,17 @@ def _content(text: str, media_type: str = "text/plain") -> Content:
 
 
 def make_study(
-    session: Session, *, slug: str | None = None, queries: int = 1, documents: int = 6
+    session: Session,
+    *,
+    slug: str | None = None,
+    queries: int = 1,
+    documents: int = 6,
+    **settings: Any,
 ) -> Study:
     """Create a study in which each query has its own candidates, with distinct plain texts."""
     slug = slug or f"study-{next(_NUMBERS)}"
     study = Study(slug=slug, name=f"Study {slug}", guidelines="Prefer the page that helps.")
+    study.settings = StudySettings(**settings)
     session.add(study)
     session.flush()
     researchers = select(User).where(User.role == Role.RESEARCHER)
@@ -210,6 +224,13 @@ def make_assignment(
     session.add(assignment)
     session.flush()
     return assignment
+
+
+def token_headers(session: Session, user: User) -> dict[str, str]:
+    """Give ``user`` a token, and return the headers that send it."""
+    from topkapi.app.services.accounts.tokens import issue_token
+
+    return {"Authorization": f"Bearer {issue_token(session, user, 'test')[1]}"}
 
 
 def sign_in(app: FastAPI, client: httpx.Client, user: User) -> None:

@@ -43,9 +43,13 @@ def make_job(
     """Create an assessor with a token and one assignment."""
     user = user or make_user(session)
     query = query or queries_of(session, make_study(session, documents=documents))[0]
-    assignment: Assignment = make_assignment(session, user=user, query=query, **plan)
-    _, token = tokens.issue_token(session, user, "test")
-    return Job(assignment.id, token)
+    return job_of(session, make_assignment(session, user=user, query=query, **plan))
+
+
+def job_of(session: Session, assignment: Assignment) -> Job:
+    """Give the assessor of an assignment a token."""
+    user = session.get_one(User, assignment.user_id)
+    return Job(assignment.id, tokens.issue_token(session, user, "test")[1])
 
 
 def number_of(name: str) -> int:

@@ -7,18 +7,13 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from tests.assessing import Assessor
 from tests.factories import make_study, make_user, queries_of
 from topkapi.app.db.models import Assignment, Candidate, Query, Ranking, Study, User
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.session import AskingLists
-from topkapi.app.domain.log import EntryKind
-from topkapi.app.domain.session import SubmittedAnswer
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments.rotation import assign
-from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import Submission
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
 
 Opinion = Callable[[AskingLists], str]
@@ -34,9 +29,8 @@ def make_ranked_study(
     **settings: Any,
 ) -> Study:
     """Create a study in which every query has rankings of systems, each a different order."""
-    study = make_study(session, slug=slug, queries=queries, documents=documents)
     rules = {"k": 5, "tools": (Tool.PAIRS, Tool.GRADES, Tool.LISTS), **settings}
-    study.settings = StudySettings(**rules)
+    study = make_study(session, slug=slug, queries=queries, documents=documents, **rules)
     add_rankings(session, study, systems)
     return study
 
@@ -60,7 +54,7 @@ def compare_lists(session: Session, slug: str, email: str) -> None:
     study.settings = replace(settings, tools=(*settings.tools, Tool.LISTS))
     add_rankings(session, study)
     work = give_lists(session, study, user=user)
-    Judge(session, work, LiveSessions()).to_the_end()
+    Judge(session, work).to_the_end()
 
 
 def pages_of(session: Session, query: Query) -> Sequence[int]:
@@ -99,18 +93,10 @@ def first_page_decides(state: AskingLists) -> str:
     return "left" if state.left.documents[0] < state.right.documents[0] else "right_much"
 
 
-class Judge:
-    """One assessor who compares lists through the labeling service."""
+class Judge(Assessor):
+    """One assessor who compares lists."""
 
-    def __init__(self, session: Session, assignment: Assignment, live: LiveSessions) -> None:
-        self._session, self._live = session, live
-        self._ids: dict[str, Any] = {"assignment_id": assignment.id, "user_id": assignment.user_id}
-
-    def look(self) -> AssignmentState:
-        """Return the state of the assignment."""
-        return labeling.assignment_state(self._session, self._live, **self._ids)
-
-    def shown(self) -> tuple[str, str]:
+    def shown(self) -> tuple[str, ...]:
         """Return the systems of the lists on the screen."""
         state = self.look().state
         assert isinstance(state, AskingLists)
@@ -118,15 +104,9 @@ class Judge:
 
     def say(self, opinion: Opinion = first_page_decides) -> AssignmentState:
         """Answer the open question."""
-        before = self.look()
-        assert isinstance(before.state, AskingLists)
-        left, right = before.state.left.system, before.state.right.system
-        said = SubmittedAnswer(opinion(before.state), left=left, right=right)
-        return self._submit(Submission(before.position, answer=said, active_ms=1000))
-
-    def step(self, kind: EntryKind) -> AssignmentState:
-        """Undo or redo."""
-        return self._submit(Submission(self.look().position, kind))
+        state = self.look().state
+        assert isinstance(state, AskingLists)
+        return self.answer(opinion(state))
 
     def to_the_end(self, opinion: Opinion = first_page_decides) -> int:
         """Answer all questions; return how many there were."""
@@ -135,6 +115,3 @@ class Judge:
             self.say(opinion)
             count += 1
         return count
-
-    def _submit(self, submission: Submission) -> AssignmentState:
-        return labeling.submit(self._session, self._live, **self._ids, submission=submission)

@@ -8,6 +8,12 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from topkapi.app.db.models import Candidate, Document, Query
+from topkapi.app.services.importing import ImportReport, import_study, open_source
+
 STUDY = 'name = "Small study"\nslug = "small"\nk = 3\n'
 
 
@@ -58,3 +64,22 @@ def zipped(folder: Path, *, inside: str = "") -> bytes:
             if path.is_file():
                 archive.write(path, f"{inside}{path.relative_to(folder).as_posix()}")
     return buffer.getvalue()
+
+
+def load(session: Session, path: Path, **how: Any) -> ImportReport:
+    """Import a folder or an archive, with the options of `import_study`."""
+    with open_source(path) as source:
+        report = import_study(session, source, **how)
+    session.flush()
+    return report
+
+
+def offered(session: Session) -> list[tuple[str, str, int | None]]:
+    """Return query, document and grade of each candidate, in their order."""
+    statement = (
+        select(Query.external_id, Document.external_id, Candidate.grade)
+        .join(Candidate, Candidate.query_id == Query.id)
+        .join(Document, Document.id == Candidate.document_id)
+        .order_by(Query.position, Candidate.position)
+    )
+    return [(row[0], row[1], row[2]) for row in session.execute(statement)]

@@ -16,11 +16,11 @@ from shutil import which
 
 import pytest
 
+from tests.databases import transaction_on
 from tests.documentation import FENCE, PAGES, ROOT, prose
 from tests.factories import make_user
 from tests.live import FORKER, serving
-from topkapi.app.cli import COMMANDS, in_full, main
-from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.cli import COMMANDS, main
 from topkapi.app.domain.enums import Role
 
 INLINE = re.compile(r"`([^`]+)`")
@@ -49,7 +49,6 @@ def help_of(*path: str) -> str:
 def help_for(arguments: list[str]) -> str:
     """Return the help of the command, possibly of a group, that ``arguments`` begin with."""
     is_group = "COMMAND [ARGS]" in help_of(arguments[0])
-    arguments = in_full(arguments)
     return help_of(*arguments[: 2 if is_group else 1])
 
 
@@ -94,10 +93,8 @@ def test_python_examples_import_what_exists() -> None:
 @pytest.mark.server
 @pytest.mark.skipif(not (which("curl") and which("zip")), reason="needs curl and zip")
 def test_the_walk_through_the_api_works_as_it_is_shown(sqlite_url: str, tmp_path: Path) -> None:
-    engine = make_engine(sqlite_url)
-    with make_sessions(engine).write.begin() as session:
+    with transaction_on(sqlite_url) as session:
         make_user(session, email="you@example.org", role=Role.ADMIN)
-    engine.dispose()
     section = (ROOT / "docs/api.md").read_text().split("## Run a study from beginning to end")[1]
     program = f'#!/bin/sh\nexec "{sys.executable}" -c "{START}" "$@"\n'
     (tmp_path / "topkapi").write_text(program)

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.commands import run_command
+from tests.commands import Command
 from tests.documentation import DOCS
 
 NOTEBOOKS = sorted((DOCS / "notebooks").glob("*.ipynb"))
@@ -30,9 +30,7 @@ def execute(notebook: Path) -> dict[str, Any]:
 
 
 @pytest.fixture(autouse=True)
-def _folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topkapi: Command) -> None:
     """Change to a folder with the files that the first cell of a notebook asks for."""
     pytest.importorskip("pandas")
     monkeypatch.chdir(tmp_path)
@@ -42,7 +40,7 @@ def _folder(
         ["export", "everyday-questions", "pairs.tsv", "--out", "pairs.tsv"],
         ["export", "everyday-questions", "qrels", "--out", "qrels"],
     ):
-        assert run_command(capsys, arguments)[0] == 0
+        topkapi.done(*arguments)
 
 
 def test_the_notebooks_run_from_top_to_bottom() -> None:

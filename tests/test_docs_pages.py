@@ -8,11 +8,11 @@ import pytest
 from sqlalchemy import select
 
 from tests.chat_endpoint import ChatEndpoint, serving_chat, values_of
+from tests.databases import transaction_on
 from tests.documentation import DOCS, FENCE, Reader
 from tests.exporting import judge
 from topkapi.analysis.data import read_topk
 from topkapi.analysis.data.text_features import NAMES
-from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import Assignment, JudgmentRow
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.results.exports import EXPORTS
@@ -33,13 +33,11 @@ def reader(
 
 def judge_everything() -> None:
     """Judge all pages in the database of the current folder that nobody has begun to judge."""
-    engine = make_engine("sqlite:///topkapi.db")
-    with make_sessions(engine).write.begin() as session:
+    with transaction_on("sqlite:///topkapi.db") as session:
         begun = select(JudgmentRow.assignment_id)
         pages = Assignment.id.not_in(begun), Assignment.tool != Tool.LISTS
         for assignment in session.scalars(select(Assignment).where(*pages)):
             judge(session, assignment)
-    engine.dispose()
 
 
 def test_from_labels_to_models(reader: Reader, tmp_path: Path) -> None:

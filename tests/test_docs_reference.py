@@ -23,6 +23,7 @@ def test_the_reference_is_that_of_the_program() -> None:
     assert {path.name for path in REFERENCE.iterdir()} == set(made)
     outdated = [name for name, text in made.items() if page(name) != text]
     assert outdated == [], "run python -m docs.generate"
+    assert generate.CHOICES_MODULE.read_text(encoding="utf-8") == generate.choices_module()
 
 
 def test_every_address_of_the_api_has_the_role_that_it_needs() -> None:

@@ -14,7 +14,7 @@ from zipfile import ZipFile
 import pytest
 
 from tests.clients import get
-from tests.commands import run_command
+from tests.commands import Command
 from tests.live import free_port, wait_until_ready
 from tests.processes import running
 
@@ -116,16 +116,14 @@ def test_a_build_that_cannot_fetch_the_browser_assets_says_so(bare_clone: Path) 
 
 
 def test_a_server_without_a_browser_asset_does_not_start(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topkapi: Command
 ) -> None:
     for name in ("templates", "static", "migrations"):
         (tmp_path / "_assets" / name).mkdir(parents=True)
     monkeypatch.setattr("topkapi.app.installation.assets._PACKAGE", tmp_path)
     monkeypatch.chdir(tmp_path)
-    code, out, err = run_command(capsys, ["serve"])
-    assert (code, out) == (1, "")
-    assert err.startswith("topkapi: static/vendor/htmx.min.js is missing from the installation: ")
-    assert err.count("\n") == 1
+    missing = "topkapi: static/vendor/htmx.min.js is missing from the installation: "
+    assert topkapi.refused("serve").startswith(missing)
     assert {path.name for path in tmp_path.iterdir()} == {"_assets"}
 
 

@@ -196,19 +196,19 @@ def consensus_lists(
     documents
         Ids of the documents of each query by index.
     """
-    for each in found:
-        names = documents[each.query]
+    for order in found:
+        names = documents[order.query]
         yield ConsensusList(
-            query=queries[each.query],
+            query=queries[order.query],
             k=k,
-            documents=tuple(names[d] for d in each.top(k).tolist()),
-            rest=tuple(names[d] for d in np.flatnonzero(each.labels(k) == 0).tolist()),
-            assessors=tuple(assessors[a] for a in each.assessors.tolist()),
-            weights=tuple(round(float(w), 6) for w in each.weights),
+            documents=tuple(names[d] for d in order.top(k).tolist()),
+            rest=tuple(names[d] for d in np.flatnonzero(order.labels(k) == 0).tolist()),
+            assessors=tuple(assessors[a] for a in order.assessors.tolist()),
+            weights=tuple(round(float(w), 6) for w in order.weights),
             departures=tuple(
-                None if np.isnan(d) else round(float(d), 6) for d in each.departures(k)
+                None if np.isnan(d) else round(float(d), 6) for d in order.departures(k)
             ),
-            method=each.method,
+            method=order.method,
         )
 
 

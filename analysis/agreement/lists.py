@@ -132,15 +132,15 @@ def list_similarity(
         The p of rank-biased overlap.
     """
     parts: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
-    for each in scores:
-        first, second = np.triu_indices(each.assessors.size, k=1)
-        if not first.size or not each.values.shape[1]:
+    for block in scores:
+        first, second = np.triu_indices(block.assessors.size, k=1)
+        if not first.size or not block.values.shape[1]:
             continue
-        rbo = rbo_matrix(each.values, depth=depth, persistence=persistence)[first, second]
+        rbo = rbo_matrix(block.values, depth=depth, persistence=persistence)[first, second]
         known = ~np.isnan(rbo)
         first, second, rbo = first[known], second[known], rbo[known]
-        query = np.full(first.size, each.query, dtype=np.int64)
-        parts.append((query, each.assessors[first], each.assessors[second], rbo))
+        query = np.full(first.size, block.query, dtype=np.int64)
+        parts.append((query, block.assessors[first], block.assessors[second], rbo))
     if not parts:
         none = np.zeros(0, dtype=np.int64)
         return ListSimilarity(none, none, none, np.zeros(0))

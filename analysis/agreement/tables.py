@@ -16,6 +16,8 @@ from topkapi.analysis.lazy import sparse
 from topkapi.analysis.resampling import same_assessors
 from topkapi.analysis.typing import FloatArray, IntArray
 
+DENSE_UP_TO = 60  # assessors of a query; above, few share a pair and tables are counted sparsely
+
 
 def ratio(part: ArrayLike, whole: ArrayLike, *, least: float = 0.0) -> FloatArray:
     """Divide ``part`` by ``whole`` elementwise, with broadcasting.
@@ -29,9 +31,6 @@ def ratio(part: ArrayLike, whole: ArrayLike, *, least: float = 0.0) -> FloatArra
     result: FloatArray = np.full(above.shape, np.nan)
     np.divide(above, below, out=result, where=below > least)
     return result
-
-
-DENSE_UP_TO = 60  # assessors of a query; above, few share a pair and tables are counted sparsely
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,15 +58,15 @@ def label_actively(
     """
     asked: list[int] = by_uncertainty(None, pool, seed)[: min(start, n_labels)].tolist()
     warm = None
-    left = np.ones(pool.shape[0], dtype=np.bool_)
-    left[asked] = False
+    unlabelled = np.ones(pool.shape[0], dtype=np.bool_)
+    unlabelled[asked] = False
     while len(asked) < min(n_labels, pool.shape[0]):
         fit_labels(model, pool, answers, np.array(asked), shape=shape, start=warm)
         warm = model.steps_
-        candidates = np.flatnonzero(left)
+        candidates = np.flatnonzero(unlabelled)
         best = int(candidates[by_uncertainty(model, pool[candidates], seed + len(asked))[0]])
         asked.append(best)
-        left[best] = False
+        unlabelled[best] = False
     return np.array(asked, dtype=np.int64)
 
 

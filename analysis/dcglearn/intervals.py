@@ -38,20 +38,20 @@ def bootstrap_intervals(
     ``model`` gives the settings. Resamples in which nothing can be learned are left out.
     """
     names = np.arange(len(preferences)) if groups is None else groups
-    found: list[Gains] = []
+    gains: list[Gains] = []
     for rows in resampled_rows(names, runs, seed):
         fresh = DCGLearn(c=model.c, c_ties=model.c_ties, penalty=model.penalty)
         try:
-            found.append(fresh.fit(preferences.select(rows)).gains_)
+            gains.append(fresh.fit(preferences.select(rows)).gains_)
         except BadData:
             continue
-    if not found:
+    if not gains:
         raise BadData("no resample of the preferences has anything to learn")
     tail = (1.0 - level) / 2
     return Intervals(
-        percentiles([shares_of_best(each) for each in found], tail),
-        percentiles([each.discounts for each in found], tail),
-        len(found),
+        percentiles([shares_of_best(each) for each in gains], tail),
+        percentiles([each.discounts for each in gains], tail),
+        len(gains),
     )
 
 

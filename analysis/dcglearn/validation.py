@@ -171,7 +171,7 @@ def by_training_size(
 ) -> dict[int, float]:
     """Compute Figure 17: accuracy on the remaining pairs by the number of training pairs."""
     decided = np.flatnonzero(~preferences.tied)
-    found = {}
+    by_size = {}
     for size in sizes:
         if not 0 < size < decided.size:
             raise BadData(
@@ -187,8 +187,8 @@ def by_training_size(
                 continue
             rest = preferences.select(order[size:])
             shares.append(accuracy(model.margins(rest), rest.answers))
-        found[size] = float(np.mean(shares))
-    return found
+        by_size[size] = float(np.mean(shares))
+    return by_size
 
 
 def tie_sweep(

@@ -183,7 +183,7 @@ def alternative_annotator_test(
     }
     if not tested:
         raise BadData(
-            f"nobody can be compared with the machine: it needs at least {LEAST_QUERIES} queries "
+            f"no one can be compared with the machine: it needs at least {LEAST_QUERIES} queries "
             "in which the machine and two people answered the same items"
         )
     ps = [_chance(rows, unit, epsilon) for rows in tested.values()]

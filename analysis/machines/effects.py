@@ -121,14 +121,14 @@ def _effects(
     who, group = np.unique(kept.assessor, return_inverse=True)
     query = np.unique(kept.query, return_inverse=True)[1]
     rows = np.stack([chosen[decided].astype(float), np.ones(group.size)], axis=1)
-    found = jackknife(query, group, rows, who.size, _share, scale="share", level=level)
+    estimates = jackknife(query, group, rows, who.size, _share, scale="share", level=level)
     answers, wins = np.bincount(group), np.bincount(group, rows[:, 0])
     effects = []
     for i in range(who.size):
-        clustered = found.queries[i] >= LEAST_QUERIES
+        clustered = estimates.queries[i] >= LEAST_QUERIES
         ends: tuple[float | None, float | None] = (None, None)
         if clustered:
-            ends = (float(found.low[i]), float(found.high[i]))
+            ends = (float(estimates.low[i]), float(estimates.high[i]))
         elif effect == "side":
             over = stats.binomtest(int(wins[i]), int(answers[i])).proportion_ci(level, "wilson")
             ends = (float(over.low), float(over.high))
@@ -137,8 +137,8 @@ def _effects(
                 effect=effect,
                 assessor=int(who[i]),
                 answers=int(answers[i]),
-                queries=int(found.queries[i]),
-                share=float(found.value[i]),
+                queries=int(estimates.queries[i]),
+                share=float(estimates.value[i]),
                 low=ends[0],
                 high=ends[1],
                 clustered=bool(clustered),

@@ -245,14 +245,14 @@ def powered_systems(
     columns = {system: _columns(system, people, machine) for system in people}
     mean_of = partial(powered_mean, drawn_at_random=drawn_at_random)
     apart = partial(mean_of, bounds=(bounds[0] - bounds[1], bounds[1] - bounds[0]))
-    ranks, found = _ranks(columns, apart, level), []
+    ranks, scored = _ranks(columns, apart, level), []
     for system, mine in columns.items():
         mean = mean_of(*mine, bounds=bounds, level=level)
         difference = None
         if baseline is not None and system != baseline:
             difference = apart(*_gaps(mine, columns[baseline]), level=level)
-        found.append(PoweredSystem(system, mean, difference, *ranks[system]))
-    return tuple(sorted(found, key=lambda each: (-each.mean.value, each.system)))
+        scored.append(PoweredSystem(system, mean, difference, *ranks[system]))
+    return tuple(sorted(scored, key=lambda each: (-each.mean.value, each.system)))
 
 
 def _ranks(
@@ -302,7 +302,7 @@ def win_shares(answers: Mapping[str, Sequence[tuple[str, str, int]]]) -> QueryVa
     {'a': {'q': 0.375}, 'b': {'q': 0.125}, 'c': {'q': 1.0}}
     """
     systems = sorted({name for votes in answers.values() for vote in votes for name in vote[:2]})
-    found: dict[str, dict[str, float]] = {system: {} for system in systems}
+    won: dict[str, dict[str, float]] = {system: {} for system in systems}
     for query, votes in answers.items():
         shares: dict[tuple[str, str], list[float]] = defaultdict(list)
         for one, two, answer in votes:
@@ -312,8 +312,8 @@ def win_shares(answers: Mapping[str, Sequence[tuple[str, str, int]]]) -> QueryVa
             mine = [shares[system, other] for other in systems if other != system]
             if not all(mine):
                 raise BadData(f"{query}: {system} was not compared with every other system")
-            found[system][query] = float(np.mean([np.mean(each) for each in mine]))
-    return found
+            won[system][query] = float(np.mean([np.mean(each) for each in mine]))
+    return won
 
 
 def _columns(system: str, people: QueryValues, machine: QueryValues) -> Columns:

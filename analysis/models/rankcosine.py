@@ -61,7 +61,7 @@ class RankCosine(LinearRanker):
             self.coef_ = np.zeros(data.n_features)
             return self
         arguments = (data.features, data.labels, data.offsets)
-        found = optimize.minimize(
+        minimum = optimize.minimize(
             cosine_loss,
             start / length,
             arguments,
@@ -74,9 +74,9 @@ class RankCosine(LinearRanker):
                 "gtol": 1e-4,
             },
         )
-        if not found.success:
-            raise DidNotConverge(f"RankCosine: {found.message}")
-        self.coef_ = found.x / np.linalg.norm(found.x)
+        if not minimum.success:
+            raise DidNotConverge(f"RankCosine: {minimum.message}")
+        self.coef_ = minimum.x / np.linalg.norm(minimum.x)
         return self
 
 

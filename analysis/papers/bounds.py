@@ -57,22 +57,22 @@ def query_bounds(scores: FloatArray, k: int) -> list[tuple[str, float, float]]:
     wkt, capped = float(alpha @ inversions), float(alpha @ np.minimum(inversions, 1))
     loss = 1.0 - _dcg(scores, gains, k) / ideal if ideal > 0 else 0.0
     scale = float(alpha.max(initial=0.0))
-    found = [("(14) 1 - NDCG@k <= WKT / N", loss, wkt / ideal if ideal > 0 else 0.0)]
+    bounds = [("(14) 1 - NDCG@k <= WKT / N", loss, wkt / ideal if ideal > 0 else 0.0)]
     if ideal > 0:
-        found.append(("(14) capped: 1 - NDCG@k <= capped WKT / N", loss, capped / ideal))
+        bounds.append(("(14) capped: 1 - NDCG@k <= capped WKT / N", loss, capped / ideal))
     for name, phi in PHI.items():
         top, full = _pair_losses(scores, k, phi)
-        found.append((f"(17) WKT <= max alpha * {name}", wkt, scale * top))
-        found.append((f"5.1 top-k <= full order, {name}", top, full))
+        bounds.append((f"(17) WKT <= max alpha * {name}", wkt, scale * top))
+        bounds.append((f"5.1 top-k <= full order, {name}", top, full))
     top, full = _list_losses(scores, k)
-    found.append(
+    bounds.append(
         ("(18) as printed: WKT <= max alpha / ln 2 * ListMLE", wkt, scale * top / np.log(2))
     )
-    found.append(
+    bounds.append(
         ("(18) capped: capped WKT <= max alpha / ln 2 * ListMLE", capped, scale * top / np.log(2))
     )
-    found.append(("5.1 top-k <= full order, ListMLE", top, full))
-    return found
+    bounds.append(("5.1 top-k <= full order, ListMLE", top, full))
+    return bounds
 
 
 def _inversions(scores: FloatArray, k: int) -> FloatArray:

@@ -48,19 +48,19 @@ def comparison_table(
 
     A dagger marks values that the column's best beats significantly.
     """
-    found = {
+    folds_of = {
         entry: {
             heading: gather(rows, truth, entry, measure) for heading, measure in columns.items()
         }
         for entry in entries
     }
     names = [title(entry.model, entry.k) for entry in entries]
-    means = [[mean_over_folds(found[entry][each]) for each in columns] for entry in entries]
+    means = [[mean_over_folds(folds_of[entry][each]) for each in columns] for entry in entries]
     marks: set[tuple[str, str]] = set()
     for column, heading in enumerate(columns):
         marks |= _beaten(
             [
-                (shown, row[column], found[entry][heading])
+                (shown, row[column], folds_of[entry][heading])
                 for shown, row, entry in zip(names, means, entries, strict=True)
             ],
             heading,

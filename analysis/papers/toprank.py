@@ -86,12 +86,13 @@ def _table(rows: Sequence[Row], models: Sequence[str], name: str) -> Table:
         for family, (stem, letter) in FAMILIES.items()
         for cut in CUTS
     ]
-    found = {
+    folds_of = {
         model: [_values(rows, model, family, measure) for _, family, measure in columns]
         for model in models
     }
     lines: list[tuple[str, list[float | None]]] = [
-        (title(model, 10), [mean_over_folds(folds) for folds in found[model]]) for model in models
+        (title(model, 10), [mean_over_folds(folds) for folds in folds_of[model]])
+        for model in models
     ]
     first = models[0]
     marks = set()
@@ -99,7 +100,7 @@ def _table(rows: Sequence[Row], models: Sequence[str], name: str) -> Table:
         others = [model for model in models if model != first]
         tests = [
             randomisation_test(
-                _flat(found[first][column]), _flat(found[model][column]), rounds=2000
+                _flat(folds_of[first][column]), _flat(folds_of[model][column]), rounds=2000
             )
             for model in others
         ]

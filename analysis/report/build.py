@@ -106,30 +106,30 @@ def _count(
 def _tool(
     study: StudyData,
     tool: ToolData,
-    found: _Compared,
+    compared: _Compared,
     options: Options,
     method: Method | None,
     note: Callable[[str], None],
 ) -> ToolReport:
     note(f"{tool.title}: agreement, effort and consensus")
-    tables = found.tables
+    tables = compared.tables
     drawn = options.resamples(
         np.bincount(tables.query, minlength=len(study.queries)), tables.strata()
     )
     quality = answer_quality(tool)
-    active = _active(found.preferences, tool)
-    rates = _error_rates(tool, found, options)
-    orders = consensus(study, tool, found.preferences, tables, method)
+    active = _active(compared.preferences, tool)
+    rates = _error_rates(tool, compared, options)
+    orders = consensus(study, tool, compared.preferences, tables, method)
     return ToolReport(
         tool=tool.name,
         title=tool.title,
         assessors=len(active),
-        queries=len(found.preferences.blocks),
-        agreement=pooled(tables, rating_sums(found.preferences), found.lists, drawn),
-        pairs=pair_rows(tables, found.lists, drawn, study.assessors),
+        queries=len(compared.preferences.blocks),
+        agreement=pooled(tables, rating_sums(compared.preferences), compared.lists, drawn),
+        pairs=pair_rows(tables, compared.lists, drawn, study.assessors),
         answers=answers_of(quality, len(study.queries), options),
         people=people(tables, rates, quality, study.assessors, drawn, active),
-        queries_by_disagreement=query_rows(study, found.preferences, tables, found.lists),
+        queries_by_disagreement=query_rows(study, compared.preferences, tables, compared.lists),
         effort=effort_of(study, tool, options),
         consensus=consensus_section(study, orders),
     )

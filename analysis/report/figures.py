@@ -152,17 +152,17 @@ def figure(
     flat
         Whether an interval of no width is shown, as of counts.
     """
-    found = number(value)
-    if found is None:
+    point = number(value)
+    if point is None:
         return Figure(None, reason)
     if ends is None:
-        return Figure(found)
+        return Figure(point)
     low, high = number(ends[0]), number(ends[1])
     if low is None or high is None:
-        return Figure(found, no_interval=no_interval)
+        return Figure(point, no_interval=no_interval)
     if high - low < LEAST_WIDTH and not flat:
-        return Figure(found, no_interval=Reason.NO_SPREAD)
-    return Figure(found, interval=Interval(low, high))
+        return Figure(point, no_interval=Reason.NO_SPREAD)
+    return Figure(point, interval=Interval(low, high))
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,10 @@ from topkapi.extras import library_version
 _MOST_PEOPLE = 100  # rows of a table of assessors
 _NONE = "–"
 CITATION = "The Topkapi maintainers, Topkapi: top-k preference labeling, 2026"
+_METHODS: Mapping[str, str] = {
+    BRADLEY_TERRY: "a Bradley-Terry model with ties and local Kemenization",
+    KEMENY: "Supervised Kemeny aggregation",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +145,7 @@ def _design(report: Report, facts: StudyFacts) -> Iterator[str]:
     """Yield the sentences about assignment, guidelines and known answers."""
     if facts.rounds:
         people = f"by {_count(facts.rounds, 'assessor')}"
-        tools = ", and nobody judged a query with two tools" if len(report.tools) > 1 else ""
+        tools = ", and no one judged a query with two tools" if len(report.tools) > 1 else ""
         yield (
             "Queries were assigned to assessors in rotating folds (Niu et al., SIGIR 2012): each "
             f"query was to be judged {people} with each tool{tools}."
@@ -244,12 +248,6 @@ def _more(report: Report, facts: StudyFacts) -> Iterator[str]:
             )
 
 
-_METHODS: Mapping[str, str] = {
-    BRADLEY_TERRY: "a Bradley-Terry model with ties and local Kemenization",
-    KEMENY: "Supervised Kemeny aggregation",
-}
-
-
 def _compared(report: Report) -> Iterator[str]:
     """Yield the sentences about agreement and its difference between two tools."""
     if any(tool.agreement.votes for tool in report.tools):
@@ -260,18 +258,18 @@ def _compared(report: Report) -> Iterator[str]:
     if not isinstance(found := report.comparison, Comparison):
         return
     first, second = (report.tool(name).title for name in found.tools)
-    for words, each in (("", found.all_pairs), (" without ties", found.without_ties)):
+    for words, test in (("", found.all_pairs), (" without ties", found.without_ties)):
         about = f"difference in agreement{words} between {first} and {second}"
-        if each.difference.value is None:
-            yield f"The {about} is not defined: {each.difference.reason}."
+        if test.difference.value is None:
+            yield f"The {about} is not defined: {test.difference.reason}."
             continue
-        p = each.p_queries.value
+        p = test.p_queries.value
         verdict = "" if p is None else f"{'' if p < 0.05 else 'not '}significant, "
         yield (
-            f"The {about} is {_with(each.difference, 1, scale=100)} percentage points ({verdict}"
-            f"{_p(each.p_queries)}; permutation test that exchanges the tools of whole queries). A "
-            f"chi-squared test, which treats all votes as independent, gives chi-squared({each.df})"
-            f" = {_number(each.chi_square, 2)}, {_p(each.p)}."
+            f"The {about} is {_with(test.difference, 1, scale=100)} percentage points ({verdict}"
+            f"{_p(test.p_queries)}; permutation test that exchanges the tools of whole queries). A "
+            f"chi-squared test, which treats all votes as independent, gives chi-squared({test.df})"
+            f" = {_number(test.chi_square, 2)}, {_p(test.p)}."
         )
 
 

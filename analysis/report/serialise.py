@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 
 Record: TypeAlias = dict[str, Any]
+_NAMED = ("assessor", "assessors", "first", "second")  # fields with names of assessors
 
 
 @runtime_checkable
@@ -97,15 +98,15 @@ def _figure(figure: Figure) -> Record:
 
 def _fields(value: Any) -> Record:
     record: Record = {}
-    for each in fields(value):
-        found = getattr(value, each.name)
-        if _left_out(value, each, found):
+    for declared in fields(value):
+        found = getattr(value, declared.name)
+        if _left_out(value, declared, found):
             continue
-        if each.metadata.get("inline"):
+        if declared.metadata.get("inline"):
             record |= _plain(found)
         else:
-            record[each.metadata.get("key", each.name)] = _plain(found)
-        if each.name == "round":
+            record[declared.metadata.get("key", declared.name)] = _plain(found)
+        if declared.name == "round":
             record["round_number"] = value.round_number
     return record
 
@@ -114,9 +115,6 @@ def _left_out(value: Any, field: Field[Any], found: object) -> bool:
     if field.metadata.get("internal") or (field.metadata.get("optional") and found is None):
         return True
     return isinstance(value, ConsensusList) and field.name == "study"  # the report names it once
-
-
-_NAMED = ("assessor", "assessors", "first", "second")  # fields with names of assessors
 
 
 def storable(report: Report) -> dict[str, Any]:

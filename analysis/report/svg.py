@@ -7,7 +7,7 @@ from math import ceil, floor, log10
 from markupsafe import Markup, escape
 
 from topkapi.analysis.efficiency import Course
-from topkapi.analysis.report.figures import Figure, Interval
+from topkapi.analysis.report.figures import Figure, Interval, Matrix
 from topkapi.analysis.report.numbers import decimals, percent
 
 WIDTH = 560
@@ -118,22 +118,22 @@ def _box(series: str, at: Sequence[float], y: float) -> str:
     )
 
 
-def courses(found: Sequence[tuple[str, Course]]) -> Markup:
+def courses(drawn: Sequence[tuple[str, Course]]) -> Markup:
     """Draw median seconds against judgments so far, with the band of its interval, by title."""
-    highs = [v for _, c in found for v in (*c.median, *c.high) if v is not None]
+    highs = [v for _, c in drawn for v in (*c.median, *c.high) if v is not None]
     up = ticks(max(highs, default=1.0), 4)
-    along = ticks(max((s for _, c in found for s in c.start), default=1.0))
+    along = ticks(max((s for _, c in drawn for s in c.start), default=1.0))
     x, y = Scale(0, along[-1], 40, 470), Scale(0, up[-1], 216, 14)
     parts = [_line("rule", 40, y(m), 470, y(m)) + _words(32, y(m) + 4, f"{m:g}", "end") for m in up]
     parts += [_words(x(m), 236, f"{m:g}") for m in along]
-    for series, (_, course) in zip(SERIES, found, strict=False):
+    for series, (_, course) in zip(SERIES, drawn, strict=False):
         parts.append(_band(series, course, x, y))
-    ends = [y(course.median[-1]) for _, course in found if course.median]
-    for height, (title, course) in zip(_apart(ends), found, strict=False):
+    ends = [y(course.median[-1]) for _, course in drawn if course.median]
+    for height, (title, course) in zip(_apart(ends), drawn, strict=False):
         parts.append(_words(x(course.start[-1]) + 8, height + 4, title, "start", "name"))
     summary = "; ".join(
         f"{title} {decimals(c.median[0], 0)} to {decimals(c.median[-1], 0)}"
-        for title, c in found
+        for title, c in drawn
         if c.median
     )
     return _svg(
@@ -193,6 +193,42 @@ def _dots(
             parts.append(_line("axis", x(scale * interval.low), y, x(scale * interval.high), y))
         parts.append(_dot("a", x(scale * value), y))
     return bottom + 32, parts
+
+
+def intervals(title: str, rows: Sequence[tuple[str, Sequence[Figure]]]) -> Markup:
+    """Draw figures from at most 1, with their intervals: a row per name, a dot per tool."""
+    known = [each for _, many in rows for each in many if each.value is not None]
+    ends = [end for each in known for end in (each.value or 0.0, *(each.interval or ()))]
+    marks = steps_around(min([0.0, *ends]), 1.0, 5)
+    x, bottom = Scale(marks[0], marks[-1], 170, WIDTH - 24.0), 14 + 32.0 * len(rows)
+    parts = _upright(marks, x, bottom, "")
+    for i, (name, figures) in enumerate(rows):
+        parts.append(_words(158, 34 + 32.0 * i, _short(name, 24), "end", "name"))
+        for series, y, each in zip(SERIES, (24 + 32.0 * i, 36 + 32.0 * i), figures, strict=False):
+            if each.interval is not None:
+                parts.append(_line("axis", x(each.interval.low), y, x(each.interval.high), y))
+            if each.value is not None:
+                parts.append(_dot(series, x(each.value), y))
+    return _svg(bottom + 32, title, parts)
+
+
+def heat(title: str, names: Sequence[str], matrix: Matrix) -> Markup:
+    """Draw a matrix of votes: the stronger a cell, the larger its share of the row."""
+    wide, high = (WIDTH - NAMES) / len(names), 64.0
+    middles = [NAMES + wide * (j + 0.5) for j in range(len(names))]
+    parts = [_words(x, 18, name, kind="name") for x, name in zip(middles, names, strict=True)]
+    for i, (counts, shares) in enumerate(zip(matrix.counts, matrix.shares, strict=True)):
+        top = 28 + high * i
+        parts.append(_words(NAMES - 12, top + high / 2, names[i], "end", "name"))
+        for j, (count, share) in enumerate(zip(counts, shares, strict=True)):
+            depth = 0.05 + 0.4 * (share or 0.0)
+            parts.append(
+                f'<rect class="dot-a" x="{middles[j] - wide / 2:.1f}" y="{top:.1f}" '
+                f'width="{wide - 4:.1f}" height="60" rx="4" fill-opacity="{depth:.2f}"/>'
+            )
+            words = f"{count} ({percent(share or 0.0)})"
+            parts.append(_words(middles[j], top + high / 2, words, kind="name"))
+    return _svg(32 + high * len(names), title, parts)
 
 
 def score_plot(measure: str, rows: Sequence[tuple[str, Figure]]) -> Markup:

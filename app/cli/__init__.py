@@ -2,13 +2,13 @@
 
 Each command or group of commands is a module in this package with a function ``register(cli)``, and
 a line in ``COMMANDS``. Only the module of the requested command is imported, and for help and shell
-completion only its options (see `running`); the help of a group comes from `groups`.
+completion only its options (see `running`).
 """
 
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from threading import active_count, current_thread, main_thread
@@ -17,17 +17,18 @@ from typing import Annotated, Any, NoReturn
 try:
     import typer
     from typer.core import TyperGroup
+    from typer.main import get_command
 except KeyboardInterrupt:
     sys.exit(130)
 
 import topkapi
-from topkapi.app.cli.groups import GROUPS
+from topkapi.app.cli.grouping import WholeSummaries
 from topkapi.app.cli.running import COMPLETE, HELP
 
 COMMANDS = {
     "serve": "Serve the pages and the API.",
     "work": "Run background jobs; the server starts one worker itself.",
-    "doctor": "Check this installation, and say how to fix problems.",
+    "doctor": "Check this installation, and show how to fix problems.",
     "db": "Migrate the database, or check it.",
     "backup": "Write the whole database to one file.",
     "restore": "Fill an empty database from a backup.",
@@ -48,10 +49,11 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; print errors as one line on standard error; exit with 0 only on success."""
-    chosen = _or_help(in_full(list(sys.argv[1:] if arguments is None else arguments)))
+    chosen = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with _ended_by_interrupt():
-            command = _build(_completed() or chosen)
+            command = get_command(build(_completed() or chosen))
+        chosen = _or_help(chosen, command)
         code = command(chosen, prog_name="topkapi", standalone_mode=False)
     except (typer.Abort, KeyboardInterrupt):
         _exit_at_once()
@@ -65,26 +67,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sys.exit(code or 0)
 
 
-def in_full(arguments: list[str]) -> list[str]:
-    """Name the command of `simulate` where options follow at once; it had options of these names.
-
-    `simulate --votes FILE` is `simulate votes FILE`.
-    """
-    if arguments[:1] != ["simulate"] or (arguments[1:2] and not arguments[1].startswith("-")):
-        return arguments
-    words: list[str] = []
-    for each in arguments[1:]:
-        words += each.split("=", 1) if each.startswith(("--votes=", "--frontier=")) else [each]
-    for name in ("votes", "frontier"):
-        if f"--{name}" in words[:-1]:
-            at = words.index(f"--{name}")
-            return ["simulate", name, words[at + 1], *words[:at], *words[at + 2 :]]
-    if HELP in arguments:
-        return arguments
-    return ["simulate", "votes" if "--one-assessor" in words else "sessions", *words]
-
-
-def _or_help(arguments: list[str]) -> list[str]:
+def _or_help(arguments: list[str], command: Any) -> list[str]:
     """Return the arguments; where help is among them, only the command that it is about.
 
     Its other arguments may be wrong or missing, and the command must not run (see `running`).
@@ -92,8 +75,8 @@ def _or_help(arguments: list[str]) -> list[str]:
     if arguments and HELP not in arguments:
         return arguments
     words = [word for word in arguments if not word.startswith("-")]
-    depth = 2 if words[0:1] and words[0] in GROUPS else 1
-    return [*words[:depth], HELP]
+    is_group = words and isinstance(command.commands.get(words[0]), TyperGroup)
+    return [*words[: 2 if is_group else 1], HELP]
 
 
 def _exit_at_once() -> NoReturn:
@@ -126,43 +109,23 @@ def _completed() -> list[str]:
     return typed.split()[1:]
 
 
-class _WholeSummaries(TyperGroup):
-    """A group whose help wraps the summaries of its commands instead of cutting them off."""
-
-    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (of Typer)
-        """Write the commands with their whole summaries."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, each.help or "") for name, each in self.commands.items()])
-
-
-def _build(arguments: Sequence[str]) -> typer.Typer:
+def build(arguments: Sequence[str]) -> typer.Typer:
     """Build the command line, importing only the command that ``arguments`` name."""
     cli = typer.Typer(
-        cls=_WholeSummaries,
+        cls=WholeSummaries,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         help="Top-k preference labeling: run the server, import studies, export results.",
         epilog="Example: topkapi serve --port 8000",
     )
     cli.callback()(_options)
-    words = [word for word in arguments if not word.startswith("-")]
-    wanted, further = [*words, "", ""][:2]
+    wanted = next((word for word in arguments if not word.startswith("-")), "")
     for name, summary in COMMANDS.items():
         if name != wanted:
             cli.command(name, help=summary)(_unused)
-        elif name in GROUPS and further not in GROUPS[name]:
-            cli.add_typer(_outline(summary, GROUPS[name]), name=name)
         else:
             import_module(f"topkapi.app.cli.{name}").register(cli)
     return cli
-
-
-def _outline(summary: str, commands: Mapping[str, str]) -> typer.Typer:
-    """Return a group that lists its commands and runs none."""
-    group = typer.Typer(cls=_WholeSummaries, help=summary, rich_markup_mode=None)
-    for name, about in commands.items():
-        group.command(name, help=about)(_unused)
-    return group
 
 
 def _print_version(wanted: bool) -> None:

@@ -26,6 +26,10 @@ if TYPE_CHECKING or RUNNING:
 
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
+PATIENCE = 2.0
+_WIDTH = 30
+_EVERY = 0.1
+Update = Callable[[str, int, int], None]
 
 
 @contextmanager
@@ -129,13 +133,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def say(as_json: bool, data: Any, text: str) -> None:
     """Print ``data`` as JSON for programs, or ``text`` for people."""
     typer.echo(json.dumps(data, default=str, ensure_ascii=False) if as_json else text)
-
-
-PATIENCE = 2.0
-_WIDTH = 30
-_EVERY = 0.1
-
-Update = Callable[[str, int, int], None]
 
 
 @contextmanager

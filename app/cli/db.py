@@ -8,6 +8,7 @@ import typer
 
 from topkapi.app.cli.common import AsJson, require_database, say
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING or RUNNING:
 
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
-    group = typer.Typer(help="Migrate the database, or check it.", rich_markup_mode=None)
+    group = new_group("Migrate the database, or check it.")
     group.command(epilog="Example: topkapi db upgrade")(upgrade)
     group.command(epilog="Example: topkapi db downgrade 0001")(downgrade)
     group.command(epilog="Example: topkapi db check --json")(check)

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli import groups
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
@@ -57,7 +58,7 @@ class Kept(StrEnum):
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Learn gains and discounts of DCG from preferences between lists."
-    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group = new_group(summary)
     group.command(
         epilog="Examples: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json; "
         "topkapi dcg learn --study everyday-questions"
@@ -129,7 +130,7 @@ def learn(
         preferences, queries = _of_study(str(study), k, grades or cuts or levels)
     else:
         preferences, queries = _preferences(lists, grades, cuts, levels, k or _DEPTH)
-    found = learn_gains(
+    learned = learn_gains(
         preferences,
         groups=queries,
         c=c,
@@ -140,8 +141,8 @@ def learn(
         seed=seed,
     )
     if out is not None:
-        found.model.save(out)
-    say(as_json, found.as_json(), _learned_text(found, out))
+        learned.model.save(out)
+    say(as_json, learned.as_json(), _learned_text(learned, out))
 
 
 def coherence(
@@ -162,20 +163,20 @@ def coherence(
     """Measure how often two settings of gains agree on rankings (Zhou et al. 2013, Figure 1)."""
     documents = _whole_numbers("--grades", grades)
     settings = [_gains(name, documents) for name in (first, second)]
-    found = measure_coherence(*settings, n_pairs=pairs, seed=seed, grades=documents)
+    measured = measure_coherence(*settings, n_pairs=pairs, seed=seed, grades=documents)
     if out is not None:
-        found.curve.draw(out)
-    facts = {"agree": found.agree, "pairs": found.pairs, **found.curve.as_json()}
-    text = f"The settings agree on {found.agree:.1%} of {found.pairs} pairs of rankings."
-    say(as_json, facts, f"{text}\n\n{found.curve.as_text()}")
+        measured.curve.draw(out)
+    facts = {"agree": measured.agree, "pairs": measured.pairs, **measured.curve.as_json()}
+    text = f"The settings agree on {measured.agree:.1%} of {measured.pairs} pairs of rankings."
+    say(as_json, facts, f"{text}\n\n{measured.curve.as_text()}")
 
 
 def simulate(
     figure: Annotated[
         list[str] | None,
         typer.Option(
-            help=f"{', '.join(groups.FIGURES)}; with --data "
-            f"{', '.join(groups.LETOR_FIGURES)}. All if omitted."
+            help=f"{', '.join(choices.FIGURES)}; with --data "
+            f"{', '.join(choices.LETOR_FIGURES)}. All if omitted."
         ),
     ] = None,
     data: Annotated[
@@ -193,18 +194,18 @@ def simulate(
     wanted = list(studies) if not figure else [_figure(name, studies) for name in figure]
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
-    found = []
+    curves = []
     bar = typer.progressbar(
         wanted, label="Simulating", file=sys.stderr, hidden=not sys.stderr.isatty()
     )
     with bar as names:
         for name in names:
-            found.append(studies[name](runs, seed))
+            curves.append(studies[name](runs, seed))
             if out is not None:
-                (out / f"figure-{name}.csv").write_text(found[-1].as_csv(), encoding="utf-8")
-                found[-1].draw(out / f"figure-{name}.png")
-    plain = [curve.as_json() for curve in found]
-    say(as_json, plain, "\n\n".join(curve.as_text() for curve in found))
+                (out / f"figure-{name}.csv").write_text(curves[-1].as_csv(), encoding="utf-8")
+                curves[-1].draw(out / f"figure-{name}.png")
+    plain = [curve.as_json() for curve in curves]
+    say(as_json, plain, "\n\n".join(curve.as_text() for curve in curves))
 
 
 def _of_study(slug: str, k: int | None, of_files: object) -> tuple[ListPreferences, IntArray]:
@@ -277,17 +278,17 @@ def _whole_numbers(option: str, text: str) -> IntArray:
     return np.array(numbers, dtype=np.int64)
 
 
-def _learned_text(found: Learned, out: Path | None) -> str:
-    gains, report = found.model.gains_, found.validation
+def _learned_text(learned: Learned, out: Path | None) -> str:
+    gains, report = learned.model.gains_, learned.validation
     lines = [
         f"{report.pairs} preferences between lists, {report.ties} of them ties; C = {report.c:g}",
-        f"{found.ungraded} documents without a grade and {found.padded} missing positions count as "
-        "the worst grade",
+        f"{learned.ungraded} documents without a grade and {learned.padded} missing positions "
+        "count as the worst grade",
         "",
         f"{'grade':<10}{'gain':>10}{'90 % interval':>20}",
     ]
     shares = shares_of_best(gains)
-    bounds = found.intervals
+    bounds = learned.intervals
     for grade, share in enumerate(shares):
         low_high = "" if bounds is None else _range(bounds.gains[:, grade])
         lines.append(f"{grade:<10}{share:>10.3f}{low_high:>20}")
@@ -301,7 +302,7 @@ def _learned_text(found: Learned, out: Path | None) -> str:
         lines.append(f"{name:<14}{_share(each.all)}{_share(each.strong)}{_share(each.weak)}")
     lines.append(f"{'chance':<14}{_share(report.chance)}")
     lines += ["", *(f"mean difference, {n}: {v:.3f}" for n, v in report.differences.items())]
-    for row in found.ties:
+    for row in learned.ties:
         lines.append(
             f"C of ties {row.c_ties:g}: accuracy {row.accuracy:.3f}, "
             f"tie difference {row.tie_difference:.3f}"

@@ -28,16 +28,20 @@ def demo_command(
     """Load the demo study and its accounts, and print how to sign in on this machine."""
     with open_sessions(create=True) as sessions, sessions.write.begin() as session:
         if if_empty and not is_empty(session):
-            found = sign_ins(session)
+            accounts = sign_ins(session)
             what = "the database is not empty; nothing was loaded"
         else:
             demo = load_demo(session)
-            found = demo.sign_ins
+            accounts = demo.sign_ins
             what = (
                 f"{demo.slug}: {demo.assignments} assignments, {demo.finished} finished, "
                 f"{demo.judgments} judgments"
             )
-    say(as_json, {"sign_ins": [asdict(one) for one in found]}, "\n".join([what, *_lines(found)]))
+    say(
+        as_json,
+        {"sign_ins": [asdict(one) for one in accounts]},
+        "\n".join([what, *_lines(accounts)]),
+    )
 
 
 def _lines(found: tuple[SignIn, ...]) -> list[str]:

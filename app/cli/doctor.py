@@ -57,7 +57,7 @@ def register(cli: typer.Typer) -> None:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Check settings, files, database, clock, disk and worker, and say how to fix each problem."""
+    """Check settings, files, database, clock, disk and worker, and show how to fix each problem."""
     found = list(_diagnoses())
     lines = [f"{each.state:<8} {each.check:<12} {each.message}" for each in found]
     say(as_json, [asdict(each) for each in found], "\n".join(lines))

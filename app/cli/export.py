@@ -13,7 +13,7 @@ from zipfile import ZipFile
 
 import typer
 
-from topkapi.app.cli import groups
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
@@ -38,7 +38,7 @@ def register(cli: typer.Typer) -> None:
 
 def export(
     study: Annotated[str, typer.Argument(help="Slug of the study.")],
-    format: Annotated[str, typer.Argument(help=f"One of {', '.join(groups.EXPORTS)}.")],
+    format: Annotated[str, typer.Argument(help=f"One of {', '.join(choices.EXPORTS)}.")],
     out: Annotated[
         str,
         typer.Option(
@@ -83,13 +83,13 @@ def export(
         export_session(sessions) as session,
         late_bar() as bar,
     ):
-        found = open_export(session, study, format, options, progress=bar)
-        size = _write_folder(found, Path(out)) if _is_folder(found, out) else _write(found, out)
-    facts = _facts(found, study, out, size)
+        opened = open_export(session, study, format, options, progress=bar)
+        size = _write_folder(opened, Path(out)) if _is_folder(opened, out) else _write(opened, out)
+    facts = _facts(opened, study, out, size)
     if out == STANDARD_OUTPUT:
-        typer.echo(str(found.completeness), err=True)
+        typer.echo(str(opened.completeness), err=True)
     else:
-        say(as_json, facts, f"{size} bytes written to {out} ({found.completeness})")
+        say(as_json, facts, f"{size} bytes written to {out} ({opened.completeness})")
 
 
 def _write(found: Export, out: str) -> int:
@@ -154,12 +154,12 @@ def _packed(stream: IO[bytes], path: Path) -> Iterator[IO[bytes]]:
         yield cast(IO[bytes], packed)  # it behaves as one, but is not typed so
 
 
-def _facts(found: Export, study: str, out: str, size: int) -> dict[str, Any]:
+def _facts(export: Export, study: str, out: str, size: int) -> dict[str, Any]:
     return {
         "study": study,
-        "format": found.format.name,
+        "format": export.format.name,
         "out": out,
         "bytes": size,
-        "complete": found.completeness.complete,
-        "tools": found.completeness.as_json(),
+        "complete": export.completeness.complete,
+        "tools": export.completeness.as_json(),
     }

@@ -101,12 +101,12 @@ def judge(
     settings = Settings() if key_file is None else Settings(model_key_file=str(key_file))
     with open_sessions(settings) as sessions:
         with sessions.write() as session:  # rolled back: an estimate changes nothing
-            found = judging.estimate(session, required_study(session, study), terms)
+            estimate = judging.estimate(session, required_study(session, study), terms)
             session.rollback()
         if options.dry_run:
-            say(options.as_json, asdict(found), _estimated(found))
+            say(options.as_json, asdict(estimate), _estimated(estimate))
             return
-        judging.refuse_over_cap(found, terms)
+        judging.refuse_over_cap(estimate, terms)
         key = settings.key_of_model()
         worker = Worker(sessions, {"judge": lambda job: judge_job.run(job, key)}, lease=_LEASE)
         held = _taken(sessions, worker, study, terms)
@@ -143,13 +143,14 @@ def _taken(sessions: Sessions, worker: Worker, study: str, terms: Terms) -> Leas
         time.sleep(0.5)
 
 
-def _estimated(found: Estimate) -> str:
-    cost = "" if found.cost is None else f", about {money(found.cost)}"
-    before = "" if found.cost_so_far is None else f" and {money(found.cost_so_far)}"
+def _estimated(estimate: Estimate) -> str:
+    cost = "" if estimate.cost is None else f", about {money(estimate.cost)}"
+    before = "" if estimate.cost_so_far is None else f" and {money(estimate.cost_so_far)}"
     return (
-        f"{found.assignments} queries, about {found.questions:,} questions, {found.requests:,} "
-        f"requests, {found.tokens_in:,} tokens sent and {found.tokens_out:,} received{cost}; so "
-        f"far {found.so_far.requests:,} requests{before} in this study"
+        f"{estimate.assignments} queries, about {estimate.questions:,} questions, "
+        f"{estimate.requests:,} requests, {estimate.tokens_in:,} tokens sent and "
+        f"{estimate.tokens_out:,} received{cost}; so far {estimate.so_far.requests:,} "
+        f"requests{before} in this study"
     )
 
 

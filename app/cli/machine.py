@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Tool
 
@@ -23,7 +24,7 @@ Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Certify a machine assessor, or import its judgments from elsewhere."
-    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group = new_group(summary)
     group.command(
         "import", epilog="Example: topkapi machine import everyday-questions gpt-4o umbrela.qrels"
     )(import_file)
@@ -60,11 +61,11 @@ def certificate(
 ) -> None:
     """Test whether a machine may replace a person, and write the certificate."""
     with open_sessions() as sessions, export_session(sessions) as session:
-        found = Certificates(session, slug).issue(machine, tool, epsilon)
+        issued = Certificates(session, slug).issue(machine, tool, epsilon)
     if out is None:
-        typer.echo(found.to_json(), nl=False)
+        typer.echo(issued.to_json(), nl=False)
         return
-    out.write_text(found.to_json(), encoding="utf-8")
+    out.write_text(issued.to_json(), encoding="utf-8")
     typer.echo(
-        f"{machine}: {found.verdict} ({found.people} people, {found.queries} queries); {out}"
+        f"{machine}: {issued.verdict} ({issued.people} people, {issued.queries} queries); {out}"
     )

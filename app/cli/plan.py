@@ -16,7 +16,7 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.simulate import read_elections
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.domain.pairs.simulated_assessors import Errors
+from topkapi.app.domain.pairs.simulated_assessors import SETS, Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 
 if TYPE_CHECKING or RUNNING:
@@ -54,11 +54,20 @@ class PlanCommand:
     sorter: Annotated[str, typer.Option(help=f"One of {', '.join(SORTERS)}.")] = "robust"
     error: Annotated[
         float | None,
-        typer.Option(min=0, max=0.49, help="Error rate of people.", show_default="0.1"),
+        typer.Option(
+            min=0,
+            max=0.49,
+            help="Error rate of people, if you know it.",
+            show_default="drawn from real people's",
+        ),
     ] = None
     error_model: Annotated[
-        Errors, typer.Option(help="How people err, as in `topkapi simulate`.")
-    ] = Errors.NORMAL
+        Errors | None,
+        typer.Option(
+            help="How people err, as in `topkapi simulate`.",
+            show_default="people, or normal with an error rate",
+        ),
+    ] = None
     votes: Annotated[
         Path | None,
         typer.Option(help="Votes of a pilot: a file of preferences that `report --from` reads."),
@@ -123,14 +132,15 @@ def plan(options: PlanCommand) -> None:
     if options.votes is not None:
         votes = read_elections(options.votes, options.n, False, options.team)
     with show_progress(options.sorter) as on_runs:
-        found = planned(
+        outcome = planned(
             wanted,
             _pilot(options.study),
             votes=votes,
             on_runs=on_runs,
             processes=options.processes,
         )
-    say(options.as_json, asdict(found), _text(found, options.goal, options.difference))
+    people = _people(outcome) if votes is None else f"Answers are votes from {options.votes}."
+    say(options.as_json, asdict(outcome), _text(outcome, people, options.goal, options.difference))
 
 
 @contextmanager
@@ -150,39 +160,49 @@ def _pilot(slug: str | None) -> Pilot:
         return pilot_of(session, slug)
 
 
-def _text(found: Planned, goal: float | None, difference: float | None) -> str:
-    work = found.work
-    people = "1 person" if work.people == 1 else f"{work.people} people"
+def _text(planned: Planned, people: str, goal: float | None, difference: float | None) -> str:
+    work = planned.work
+    count = "1 person" if work.people == 1 else f"{work.people} people"
     lines = [
-        f"{work.queries} queries of {found.documents} documents, top {found.k}, "
-        f"{work.lists * work.queries} lists, {people}, {work.seconds:.0f} s per question",
+        f"{work.queries} queries of {planned.documents} documents, top {planned.k}, "
+        f"{work.lists * work.queries} lists, {count}, {work.seconds:.0f} s per question",
+        people,
         table(
             ("per list", "questions", "hours", "each", "kappa-NDCG", "95 %", "overlap", "95 %"),
-            [_cells(each) for each in found.efforts],
+            [_cells(each) for each in planned.efforts],
         ),
     ]
-    if goal is not None and found.chosen is None:
+    if goal is not None and planned.chosen is None:
         lines.append(f"No line reaches {goal:g}: more people per list, or better trained ones.")
-    elif found.chosen is not None:
+    elif planned.chosen is not None:
         lines.append(
-            f"{found.chosen.questions_per_list:g} questions per list reach {goal:g}: "
-            f"{found.chosen.hours:g} hours, {found.chosen.hours_per_person:g} each."
+            f"{planned.chosen.questions_per_list:g} questions per list reach {goal:g}: "
+            f"{planned.chosen.hours:g} hours, {planned.chosen.hours_per_person:g} each."
         )
-    if found.queries_to_tell_apart is not None:
+    if planned.queries_to_tell_apart is not None:
         lines.append(
-            f"A difference of {difference:g} is found with {found.queries_to_tell_apart} queries."
+            f"A difference of {difference:g} is found with {planned.queries_to_tell_apart} queries."
         )
     return "\n".join(lines)
 
 
-def _cells(each: PlannedEffort) -> list[str]:
+def _people(plan: Planned) -> str:
+    if plan.error_model is Errors.PEOPLE:
+        return (
+            f"People err as in {SETS} sets of real votes, in {100 * plan.error:.0f} % of their "
+            "answers on average. A pilot shows more: --study, --votes."
+        )
+    return f"People err in {100 * plan.error:g} % of their answers ({plan.error_model} errors)."
+
+
+def _cells(effort: PlannedEffort) -> list[str]:
     return [
-        f"{each.questions_per_list:.0f}",
-        f"{each.questions:,}",
-        f"{each.hours:,.1f}",
-        f"{each.hours_per_person:,.1f}",
-        f"{each.kappa_ndcg:.3f}",
-        "{:.3f} to {:.3f}".format(*each.kappa_ndcg_interval),
-        f"{each.overlap:.3f}",
-        "{:.3f} to {:.3f}".format(*each.overlap_interval),
+        f"{effort.questions_per_list:.0f}",
+        f"{effort.questions:,}",
+        f"{effort.hours:,.1f}",
+        f"{effort.hours_per_person:,.1f}",
+        f"{effort.kappa_ndcg:.3f}",
+        "{:.3f} to {:.3f}".format(*effort.kappa_ndcg_interval),
+        f"{effort.overlap:.3f}",
+        "{:.3f} to {:.3f}".format(*effort.overlap_interval),
     ]

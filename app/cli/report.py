@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topkapi.analysis.errors import AnalysisError
-from topkapi.app.cli import groups
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
@@ -25,6 +25,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.report.methods import StudyFacts, methods_texts
     from topkapi.analysis.report.serialise import record_of
     from topkapi.analysis.report.sources import read_preferences
+    from topkapi.analysis.report.subjects.agreement import EXPLANATIONS, measure_rows
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
     from topkapi.app.services.results.reports.service import facts_of, make_report
 
@@ -51,7 +52,7 @@ class ReportCommand:
     )
     format: Annotated[
         str | None,
-        typer.Option(help=f"{', '.join(groups.PREFERENCE_FORMATS)}; detected if omitted."),
+        typer.Option(help=f"{', '.join(choices.PREFERENCE_FORMATS)}; detected if omitted."),
     ] = None
     k: Annotated[
         int | None,
@@ -129,14 +130,14 @@ def report(options: ReportCommand) -> None:
     lists into a folder.
     """
     try:
-        found, facts = _of_files(options) if options.source else _of_study(options)
+        made, facts = _of_files(options) if options.source else _of_study(options)
         with _progress("Writing the report ..."):
-            written = write_report(found, options.out, plots=options.plots)
+            written = write_report(made, options.out, plots=options.plots)
             if options.methods:
-                written += write_texts(methods_texts(found, facts), options.out)
+                written += write_texts(methods_texts(made, facts), options.out)
     except AnalysisError as error:
         raise Refused(str(error)) from None
-    say(options.as_json, record_of(found), _summary(found, options.out, len(written)))
+    say(options.as_json, record_of(made), _summary(made, options.out, len(written)))
 
 
 def _of_files(options: ReportCommand) -> tuple[Report, None]:
@@ -205,24 +206,16 @@ def _progress(message: str) -> Iterator[None]:
 def _summary(found: Report, out: Path, files: int) -> str:
     lines = list(found.notes or ())
     for tool in found.tools:
-        figures = tool.agreement
-        lines.append(f"{tool.title}: {figures.votes} shared votes")
-        for label, figure in (
-            ("agreement", figures.overall),
-            ("without ties", figures.without_ties),
-            ("Cohen's kappa", figures.cohen_kappa),
-            ("Fleiss' kappa", figures.fleiss_kappa),
-            ("Krippendorff's alpha", figures.krippendorff_alpha),
-            ("Gwet's AC1", figures.gwet_ac1),
-        ):
-            lines.append(f"  {label:<22}{_figure(figure)}")
+        lines.append(f"{tool.title}: {tool.agreement.votes} shared votes")
+        for row in measure_rows([tool.agreement]):
+            lines.append(f"  {EXPLANATIONS[row.key].title:<24}{_figure(row.figures[0])}")
     lines.append(f"{files} files written to {out}; open {out / 'report.html'}")
     return "\n".join(lines)
 
 
-def _figure(found: Figure) -> str:
-    if found.value is None:
-        return f"undefined: {found.reason}"
-    if found.interval is None:
-        return f"{found.value:.4f}"
-    return f"{found.value:.4f}  ({found.interval.low:.4f} to {found.interval.high:.4f})"
+def _figure(figure: Figure) -> str:
+    if figure.value is None:
+        return f"undefined: {figure.reason}"
+    if figure.interval is None:
+        return f"{figure.value:.4f}"
+    return f"{figure.value:.4f}  ({figure.interval.low:.4f} to {figure.interval.high:.4f})"

@@ -15,10 +15,11 @@ import typer
 from topkapi.analysis.errors import AnalysisError
 from topkapi.app.cli.common import with_options
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.simulated_assessors import Errors
+from topkapi.app.domain.pairs.simulated_assessors import Errors, mean_error_of_people
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.runs import REPEATS, Company
 from topkapi.app.domain.simulation.votes import Vote, elections
@@ -30,8 +31,8 @@ if TYPE_CHECKING or RUNNING:
 FRONTIER_RATES = "0.05,0.1,0.2"
 
 
-_PEOPLE = frozenset({"error", "error_model", "persistent", "ties", "random_people"})
-_PEOPLE |= {"prior", "queries"}  # of simulated people; votes are of real ones
+# Options of simulated people; votes are of real ones
+_PEOPLE = frozenset({"error", "error_model", "persistent", "ties", "random_people", "prior"})
 _ONE_SORTER = frozenset({"sorter", "goal", "budget", "stop_at"})  # the frontier shows them all
 
 
@@ -64,8 +65,8 @@ class SimulateOptions:
         Errors,
         typer.Option(
             help="uniform: equal for all pairs; even, normal: rarer with the distance between "
-            "evenly or normally spaced pages; mixed: lapses and even. bt is another name for "
-            "even."
+            "evenly or normally spaced pages; mixed: lapses and even; people: normal, as often as "
+            "in sets of real votes. bt is another name for even."
         ),
     ] = Errors.UNIFORM
     persistent: Annotated[
@@ -104,7 +105,7 @@ class SimulateOptions:
         typer.Option(
             min=1,
             help="How often robust may ask a pair.",
-            show_default=f"1 with --persistent, as in a study, else {REPEATS}",
+            show_default=f"1 with votes or --persistent, as in a study, else {REPEATS}",
         ),
     ] = None
     team: Annotated[
@@ -138,7 +139,7 @@ class SimulateOptions:
         if self.random_people > self.team:
             many = f"{self.random_people} of a team of {self.team}"
             raise Refused(f"--random-people: {many} are too many")
-        once = self.persistent or (votes is not None and votes.one_assessor)
+        once = self.persistent or votes is not None
         plan = Plan(
             order=tuple(range(50 if self.n is None else self.n)),
             k=self.k,
@@ -167,7 +168,7 @@ class SimulateOptions:
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Simulate sessions: questions and quality of each sorter."
-    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group = new_group(summary)
     example = "Example: topkapi simulate"
     group.command(
         "sessions",
@@ -186,8 +187,7 @@ def sessions(options: SimulateOptions) -> None:
     """Simulate sessions: questions asked, and quality of the resulting list.
 
     The kappa-NDCG at k compares the list with the true one (Niu et al. 2012, equation 2); overlap
-    is the share of the true top k that the list contains. `topkapi simulate` without a subcommand
-    does the same.
+    is the share of the true top k that the list contains.
     """
     _simulate(options, options.setting())
 
@@ -207,6 +207,9 @@ def votes(
     if one_assessor and options.team > 1:
         raise Refused("--one-assessor cannot be combined with --team")
     found = read_elections(file, options.n, one_assessor, options.team)
+    if options.queries >= (many := len(found.elections)):
+        counted = "1 query" if many == 1 else f"{many} queries"
+        raise Refused(f"--queries: {file} has votes on {counted}; give a smaller number")
     _simulate(options, options.setting(found))
 
 
@@ -216,7 +219,7 @@ def frontier(
     options: SimulateOptions,
 ) -> None:
     """Plot quality against questions, for all sorters and both goals of robust."""
-    rates = _rates(options.error or FRONTIER_RATES, options.error_model)
+    rates = _rates(options.error, options.error_model, usual=FRONTIER_RATES)
     _frontier(options.setting(), rates, out, options.processes, options.as_json)
 
 
@@ -225,7 +228,7 @@ def _simulate(options: SimulateOptions, base: Setting) -> None:
     settings = [
         replace(base, plan=replace(base.plan, sorter=name), error=rate)
         for name in _sorters(options.sorter)
-        for rate in _rates(options.error or "0", options.error_model)
+        for rate in _rates(options.error, options.error_model)
     ]
     with show_progress(sum(each.runs for each in settings), _work(settings)) as on_runs:
         results = [
@@ -245,16 +248,16 @@ def read_elections(path: Path, n: int | None, one_assessor: bool, team: int) -> 
         rows = read_votes(path)
     except AnalysisError as error:
         raise Refused(str(error)) from None
-    found = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
-    if one_assessor and max(len(each.assessors) for each in found) < 2:
+    grouped = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
+    if one_assessor and max(len(each.assessors) for each in grouped) < 2:
         raise Refused(f"--one-assessor: {path} has only one assessor; no one is left for the truth")
-    fewest = min(len(each.assessors) for each in found)
+    fewest = min(len(each.assessors) for each in grouped)
     if 1 < team >= fewest:
         raise Refused(
             f"--team: a query of {path} has votes of {fewest} people; with a team of {team}, no "
             "one is left for the truth"
         )
-    return Votes(found, n, one_assessor)
+    return Votes(grouped, n, one_assessor)
 
 
 def _frontier(
@@ -292,9 +295,13 @@ def _sorters(wanted: str) -> list[str]:
     return names
 
 
-def _rates(wanted: str, model: Errors) -> list[float]:
+def _rates(wanted: str | None, model: Errors, usual: str = "0") -> list[float]:
+    if model is Errors.PEOPLE:
+        if wanted is not None:
+            raise Refused("--error: the error model people draws its own rates")
+        return [mean_error_of_people()]
     try:
-        rates = [float(each) for each in wanted.split(",")]
+        rates = [float(each) for each in (wanted or usual).split(",")]
     except ValueError:
         raise Refused(f"--error: {wanted!r} is not a number or a comma-separated list") from None
     if not all(0 <= rate <= 1 for rate in rates):

@@ -9,6 +9,7 @@ import typer
 
 from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.errors import NotFound
 
@@ -18,12 +19,12 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.report.serialise import record_of
     from topkapi.analysis.report.subjects.leaderboard import Leaderboard, queries_needed
     from topkapi.analysis.report.subjects.systems import ScoredSystem, SystemScores, table_rows
-    from topkapi.app.db.models import SystemRun
     from topkapi.app.db.queries.studies.studies import required_study
     from topkapi.app.services.results.exports import export_session
     from topkapi.app.services.results.systems.cache import SystemReports
     from topkapi.app.services.results.systems.runs import (
         RunsRefused,
+        StoredRun,
         add_runs,
         read_runs,
         remove_run,
@@ -36,7 +37,7 @@ Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Score systems' TREC runs on the labels of a study."
-    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group = new_group(summary)
     group.command(epilog="Example: topkapi systems add everyday-questions run.txt dense.run.gz")(
         add
     )
@@ -59,8 +60,7 @@ def add(
     try:
         read = read_runs([(path.name, path.read_bytes()) for path in files])
         with open_sessions() as sessions, sessions.write.begin() as session:
-            found = add_runs(session, required_study(session, slug), read)
-            facts = [_facts(run) for run in found]
+            facts = [_facts(run) for run in add_runs(session, required_study(session, slug), read)]
     except RunsRefused as error:
         raise Refused(str(error), tuple(map(str, error.problems))) from None
     say(as_json, facts, "\n".join(f"{slug}: added {_line(each)}" for each in facts))
@@ -109,25 +109,27 @@ def scores(
 ) -> None:
     """Score all systems on people's labels, and compare them with a baseline."""
     with open_sessions() as sessions, export_session(sessions) as session:
-        found = SystemReports().report(session, slug, truth=truth, baseline=baseline, shared=shared)
-    if found.scores is None and found.leaderboard is None:
+        report = SystemReports().report(
+            session, slug, truth=truth, baseline=baseline, shared=shared
+        )
+    if report.scores is None and report.leaderboard is None:
         raise Refused(
             f"{slug}: there is nothing to score: add runs with topkapi systems add, and have "
             "queries judged"
         )
-    if out is not None and found.scores is not None:
-        out.write_text(csv_text(table_rows(found.scores)), encoding="utf-8")
+    if out is not None and report.scores is not None:
+        out.write_text(csv_text(table_rows(report.scores)), encoding="utf-8")
     parts = [
-        *([_scores(found.scores, measure)] if found.scores else []),
-        *([_leaders(found.leaderboard)] if found.leaderboard else []),
+        *([_scores(report.scores, measure)] if report.scores else []),
+        *([_leaders(report.leaderboard)] if report.leaderboard else []),
     ]
-    say(as_json, record_of(found), "\n\n".join(parts))
+    say(as_json, record_of(report), "\n\n".join(parts))
 
 
-def _facts(run: SystemRun) -> dict[str, Any]:
+def _facts(run: StoredRun) -> dict[str, Any]:
     return {
-        **{"system": run.system, "file": run.filename, "queries": run.queries},
-        **{"lines": run.lines, "added_at": run.created_at.isoformat()},
+        **{"system": run.system, "file": run.file, "queries": run.queries},
+        **{"lines": run.lines, "added_at": run.added_at.isoformat()},
     }
 
 
@@ -135,13 +137,13 @@ def _line(facts: dict[str, Any]) -> str:
     return f"{facts['system']:<24} {facts['queries']} queries, {facts['lines']} lines"
 
 
-def _scores(found: SystemScores, measure: str | None) -> str:
-    name = measure or found.measures[0]
-    if name not in found.measures:
-        raise Refused(f"--measure: {name!r} is not one of {', '.join(found.measures)}")
-    lines = [f"{name} on {found.queries} queries ({found.truth}), 95 % intervals over queries"]
-    lines += [_system(each, name, found.queries) for each in found.systems]
-    if any(each.queries < found.queries for each in found.systems):
+def _scores(scores: SystemScores, measure: str | None) -> str:
+    name = measure or scores.measures[0]
+    if name not in scores.measures:
+        raise Refused(f"--measure: {name!r} is not one of {', '.join(scores.measures)}")
+    lines = [f"{name} on {scores.queries} queries ({scores.truth}), 95 % intervals over queries"]
+    lines += [_system(each, name, scores.queries) for each in scores.systems]
+    if any(each.queries < scores.queries for each in scores.systems):
         lines.append(
             "  queries that a system lacks count as nothing found; --shared leaves them out"
         )
@@ -157,25 +159,25 @@ def _system(each: ScoredSystem, measure: str, queries: int) -> str:
     return f"  {each.system:<24} {_figure(score.mean)}{compared}{share}"
 
 
-def _leaders(found: Leaderboard) -> str:
-    head = f"Leaderboard from {found.comparisons} comparisons of lists on {found.queries} queries"
+def _leaders(board: Leaderboard) -> str:
+    head = f"Leaderboard from {board.comparisons} comparisons of lists on {board.queries} queries"
     lines = [
         f"  {row.rank:>3} {row.system:<24} {_figure(row.worth)}  "
         f"{row.wins} won, {row.losses} lost, {row.same} the same"
-        for row in found.rows
+        for row in board.rows
     ]
-    needed = queries_needed(len(found.rows))
-    if found.queries < needed:
+    needed = queries_needed(len(board.rows))
+    if board.queries < needed:
         lines.append(
-            f"  too few queries to tell {len(found.rows)} systems apart: {needed} are needed"
+            f"  too few queries to tell {len(board.rows)} systems apart: {needed} are needed"
         )
-    agreed = f"  agreement of assessors: {_figure(found.agreement.overall)}"
+    agreed = f"  agreement of assessors: {_figure(board.agreement.overall)}"
     return "\n".join([head, *lines, agreed])
 
 
-def _figure(found: Figure) -> str:
-    if found.value is None:
-        return f"undefined: {found.reason}"
-    if found.interval is None:
-        return f"{found.value:.4f}"
-    return f"{found.value:.4f} ({found.interval.low:.4f} to {found.interval.high:.4f})"
+def _figure(figure: Figure) -> str:
+    if figure.value is None:
+        return f"undefined: {figure.reason}"
+    if figure.interval is None:
+        return f"{figure.value:.4f}"
+    return f"{figure.value:.4f} ({figure.interval.low:.4f} to {figure.interval.high:.4f})"

@@ -14,6 +14,7 @@ import typer
 
 from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope
 from topkapi.app.domain.errors import AppError
@@ -37,7 +38,7 @@ Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
     summary = "Add, list and disable people; create API tokens."
-    group = typer.Typer(help=summary, rich_markup_mode=None)
+    group = new_group(summary)
     group.command(
         epilog="Example: topkapi users add ansa@lehto.example --name 'Ansa Lehto' --role assessor"
     )(add)

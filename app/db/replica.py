@@ -38,5 +38,5 @@ def require_migrated(session: Session) -> None:
     if found != head_revision():
         raise Conflict(
             f"The database of TOPKAPI_READ_DATABASE_URL is at migration {found or 'none'}, needed "
-            f"{head_revision()}: it has not caught up, or is no replica of TOPKAPI_DATABASE_URL."
+            f"{head_revision()}: it has not caught up, or is not a replica of TOPKAPI_DATABASE_URL."
         )

@@ -110,12 +110,12 @@ def plain(value: Any) -> Any:
     return value
 
 
-def row_of(table: Table, found: Row) -> Row:
+def row_of(table: Table, values: Row) -> Row:
     """Return the row converted to its column types; raise ValueError if it is invalid."""
-    if set(found) != {column.name for column in table.columns}:
-        differing = sorted(set(found) ^ {column.name for column in table.columns})
+    if set(values) != {column.name for column in table.columns}:
+        differing = sorted(set(values) ^ {column.name for column in table.columns})
         raise ValueError(f"columns are missing or unknown: {', '.join(differing)}")
-    row = {column.name: _typed(column, found[column.name]) for column in table.columns}
+    row = {column.name: _typed(column, values[column.name]) for column in table.columns}
     if table.name == Content.__tablename__:
         _check_content(row)
     elif table.name == Assignment.__tablename__:

@@ -58,16 +58,16 @@ def unindexed(session: Session) -> list[tuple[int, int]]:
             f"WHERE documents.id NOT IN (SELECT id FROM {TABLE}_docsize) ORDER BY documents.id"
         )
     )
-    found: list[tuple[int, int]] = []
+    gaps: list[tuple[int, int]] = []
     left = 0
     for number, size in rows:
         if left > 0:
-            found[-1] = (found[-1][0], number)
+            gaps[-1] = (gaps[-1][0], number)
         else:
-            found.append((number, number))
+            gaps.append((number, number))
             left = _INDEXED
         left -= size
-    return found
+    return gaps
 
 
 def index_documents(

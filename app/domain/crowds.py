@@ -15,6 +15,8 @@ from topkapi.app.domain.errors import Invalid
 NO_ASSIGNMENT = "ASSIGNMENT_ID_NOT_AVAILABLE"  # what MTurk sends while a worker previews a task
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _LONGEST_URL = 1000
+Q = TypeVar("Q", bound=Hashable)
+Slot = tuple[Q, Tool, int]
 
 
 class Platform(StrEnum):
@@ -54,17 +56,19 @@ def is_preview(platform: Platform, values: Mapping[str, str]) -> bool:
 def arrival_of(platform: Platform, values: Mapping[str, str]) -> Arrival:
     """Return the worker that the parameters of a link name, or raise `Invalid`."""
     names = PARAMETERS[platform]
-    found = Arrival(*(values.get(name, "") for name in (names.worker, names.session, names.study)))
-    if not found.worker:
+    arrival = Arrival(
+        *(values.get(name, "") for name in (names.worker, names.session, names.study))
+    )
+    if not arrival.worker:
         raise Invalid(
             f"The address has no worker id ({names.worker}). Open this page with the link on the "
             "platform's page.",
             field=names.worker,
         )
-    for name, value in ((names.worker, found.worker), (names.session, found.session)):
+    for name, value in ((names.worker, arrival.worker), (names.session, arrival.session)):
         _refuse_odd(name, value)
-    _refuse_odd(names.study, found.study)
-    return found
+    _refuse_odd(names.study, arrival.study)
+    return arrival
 
 
 def _refuse_odd(name: str, value: str) -> None:
@@ -90,10 +94,6 @@ def checked_redirect(url: str, field: str = "redirect_url") -> str:
             field=field,
         )
     return url
-
-
-Q = TypeVar("Q", bound=Hashable)
-Slot = tuple[Q, Tool, int]
 
 
 def next_work(

@@ -12,11 +12,37 @@ Shape = Literal["flag", "choice", "number", "text", "several"]
 
 
 @dataclass(frozen=True, slots=True)
+class Bounds:
+    """Bounds of a number; with ``between`` they are not allowed themselves."""
+
+    low: float
+    high: float | None = None
+    between: bool = False
+
+    def check(self, name: str, value: float | None) -> None:
+        """Raise `Invalid` if the value is out of bounds; None is the absence of a value."""
+        if value is None:
+            return
+        above = self.low < value if self.between else self.low <= value
+        below = self.high is None or (value < self.high if self.between else value <= self.high)
+        if not (above and below):
+            raise Invalid(f"{name} is {value}; it must be {self}.", field=name)
+
+    def __str__(self) -> str:
+        if self.high is None:
+            return f"at least {self.low:g}"
+        if self.between:
+            return f"above {self.low:g} and below {self.high:g}"
+        return f"from {self.low:g} to {self.high:g}"
+
+
+@dataclass(frozen=True, slots=True)
 class Setting:
     """A study setting: ``kind`` is its type, ``optional`` whether it may be None.
 
-    Numbers are from ``low`` to ``high``, texts have at most ``high`` characters. ``choices`` has
-    the possible values with their labels. A ``frozen`` setting is fixed once work is assigned.
+    Numbers have ``bounds`` and a ``unit``, texts at most ``longest`` characters. ``choices`` has
+    the possible values with their labels. A ``frozen`` setting is fixed once work is assigned; a
+    ``basic`` one is shown first, all others as advanced.
     """
 
     name: str
@@ -26,24 +52,22 @@ class Setting:
     label: str
     help: str
     part: Part
-    low: float | None
-    high: float | None
+    bounds: Bounds | None
+    longest: int | None
     choices: Mapping[str, str]
+    unit: str
     frozen: bool
+    basic: bool
 
     def check(self, value: Any) -> None:
         """Raise `Invalid` if the value is out of bounds or not one of the choices."""
         if self.choices and value not in self.choices:
             known = ", ".join(self.choices)
             raise Invalid(f"{self.name} is {value!r}; it can be {known}.", field=self.name)
-        if value is None or (self.low is None and self.high is None):
-            return
-        if self.kind is str:
-            if len(value) > (self.high or 0):
-                raise Invalid(f"{self.name} has at most {self.high} characters.", field=self.name)
-        elif not (self.low or 0) <= value <= (value if self.high is None else self.high):
-            allowed = self.range or f"at least {self.low:g}"
-            raise Invalid(f"{self.name} is {value}; it must be {allowed}.", field=self.name)
+        if self.bounds is not None:
+            self.bounds.check(self.name, value)
+        if self.longest is not None and len(value) > self.longest:
+            raise Invalid(f"{self.name} has at most {self.longest} characters.", field=self.name)
 
     @property
     def shape(self) -> Shape:
@@ -54,8 +78,7 @@ class Setting:
     @property
     def range(self) -> str:
         """The bounds of a number in words, empty if it is not bounded above."""
-        bounded = self.low is not None and self.high is not None
-        return f"from {self.low:g} to {self.high:g}" if bounded else ""
+        return "" if self.bounds is None or self.bounds.high is None else str(self.bounds)
 
 
 def setting(
@@ -64,14 +87,18 @@ def setting(
     help: str,
     part: Part = "pairs",
     *,
-    low: float | None = None,
-    high: float | None = None,
+    bounds: Bounds | None = None,
+    longest: int | None = None,
     choices: Mapping[str, str] | None = None,
+    unit: str = "",
     frozen: bool = True,
+    basic: bool = False,
 ) -> Any:
     """Declare a field of a dataclass as a setting, see `Setting`."""
-    declared = {"label": label, "help": help, "part": part, "low": low, "high": high}
-    return field(default=default, metadata=declared | {"choices": choices or {}, "frozen": frozen})
+    declared: dict[str, object] = {"label": label, "help": help, "part": part, "bounds": bounds}
+    declared |= {"longest": longest, "choices": choices or {}, "unit": unit}
+    declared |= {"frozen": frozen, "basic": basic}
+    return field(default=default, metadata=declared)
 
 
 def settings_of(cls: type) -> Mapping[str, Setting]:

@@ -15,11 +15,15 @@ _CAPS = {
 # Digits from 1 to 8 are grades; in lists, digits open results. Arrow up and down, Space, F6 and Esc
 # always do the same.
 KEYS = (*_CAPS, *ascii_uppercase, "9", "0", "?", ",", ".", ";", "/", "-", "=", "[", "]")
+_FREE = (*ascii_uppercase, ";", "/", "-", "=", "[", "]")
 
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that a key does, with its default key."""
+    """Something that a key does, with its default key.
+
+    Templates read its key as ``keys.<name>``: no method of dictionaries may have that name.
+    """
 
     name: str
     label: str
@@ -58,7 +62,6 @@ ACTIONS = (
     Action("flag", "Flag this question", "X"),
     Action("help", "Help", "?"),
 )
-_FREE = (*ascii_uppercase, ";", "/", "-", "=", "[", "]")
 _DEFAULTS = {action.name: action.key for action in ACTIONS}
 _LABELS = {action.name: action.label for action in ACTIONS}
 

@@ -10,9 +10,9 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.grades.session import DEFAULT_GRADES, GradePlan
 from topkapi.app.domain.lists.plan import ListRules, PairChoice
 from topkapi.app.domain.pairs.answers import ItemId
-from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.plan import BOUNDS, Plan
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
-from topkapi.app.domain.settings import setting, settings_of
+from topkapi.app.domain.settings import Bounds, setting, settings_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,21 +27,25 @@ class Grade:
 class StudySettings:
     """Judging settings of a study: each is declared here, and only here."""
 
-    k: int = setting(10, "Top k", "Number of pages in the list.", low=1, high=1000)
+    k: int = setting(
+        10, "Top k", "Number of pages in the list.", bounds=BOUNDS["k"], unit="pages", basic=True
+    )
     tools: tuple[Tool, ...] = setting(
         (Tool.PAIRS,),
         "Tools",
         'What assessors do: `"pairs"` (T1), `"grades"` (T2), `"lists"` (T3), or several of them.',
         "study",
+        basic=True,
     )
     sorter: str = setting(
         "heap",
         "Sorter",
         "How pairs are chosen.",
         choices={name: f"{name}: {sorter.summary}" for name, sorter in SORTERS.items()},
+        basic=True,
     )
     allow_ties: bool = setting(
-        True, "Ties", "Assessors may answer that two pages are equally good."
+        True, "Ties", "Assessors may answer that two pages are equally good.", basic=True
     )
     allow_bad: bool = setting(
         True,
@@ -59,39 +63,55 @@ class StudySettings:
         "noticed.",
     )
     best_of: int = setting(
-        1, "Best of", "Ask a pair until one side has a majority of this many answers; odd.", low=1
+        1,
+        "Majority of",
+        "Ask a pair until one side has a majority of this many answers; odd.",
+        bounds=BOUNDS["best_of"],
+        unit="answers per pair",
     )
-    recheck: int = setting(0, "Passes", "Passes over adjacent pages of the final list.", low=0)
+    recheck: int = setting(
+        0,
+        "Check the final list",
+        "Passes over adjacent pages of the final list.",
+        bounds=BOUNDS["recheck"],
+        unit="times",
+    )
     check_share: float = setting(
         0.0,
-        "Checks",
+        "Ask again",
         "Share of answered pairs that are asked once more with the sides swapped.",
-        low=0,
-        high=1,
+        bounds=BOUNDS["check_share"],
+        unit="of the answered pairs",
     )
     attention_every: int = setting(
         0,
-        "Gold pair every",
+        "Gold pair after",
         "Ask a gold pair of the query after this many answers; 0 for never.",
-        low=0,
+        bounds=BOUNDS["attention_every"],
+        unit="answers",
     )
     budget: int | None = setting(
         None,
         "Budget",
         "Sorter `robust`: number of questions per query; "
         "if empty, as many as `heap` is expected to ask.",
-        low=1,
+        bounds=BOUNDS["budget"],
+        unit="questions per query",
     )
     stop_at: float | None = setting(
         None,
         "Stop at",
         "Sorter `robust`: stop early at this expected quality: "
         "kappa-NDCG, or overlap for the goal `members`.",
-        low=0,
-        high=1,
+        bounds=BOUNDS["stop_at"],
+        unit="expected quality",
     )
     pair_limit: int = setting(
-        1, "Pair limit", "Sorter `robust`: how many times a pair is asked at most.", low=1
+        1,
+        "Ask a pair at most",
+        "Sorter `robust`: how many times a pair is asked at most.",
+        bounds=BOUNDS["pair_limit"],
+        unit="times",
     )
     goal: str = setting(
         Goal.ORDER.value,
@@ -111,7 +131,7 @@ class StudySettings:
         "Sorter `robust`: a feature of the candidates, `grade`, or `machine:NAME` for a "
         "machine's judgments, that helps choose the questions; the list follows from people's "
         "answers alone. If empty, none.",
-        high=300,
+        longest=300,
     )
     grades: tuple[Grade, ...] = setting(
         tuple(Grade(name) for name in DEFAULT_GRADES),
@@ -122,29 +142,30 @@ class StudySettings:
     )
     idle_seconds: int = setting(
         120,
-        "Pause after, s",
+        "Pause after",
         "Seconds without activity before the clock pauses; they are not counted.",
         "study",
-        low=10,
-        high=3600,
+        bounds=Bounds(10, 3600),
+        unit="seconds without activity",
         frozen=False,
     )
     rest_minutes: int | None = setting(
         None,
-        "Rest after, min",
+        "Suggest a break after",
         "Minutes of uninterrupted work before the judging page suggests a break; if empty, never.",
         "study",
-        low=5,
-        high=240,
+        bounds=Bounds(5, 240),
+        unit="minutes of work",
         frozen=False,
     )
     people_queries: int | None = setting(
         None,
-        "Queries of people",
+        "People judge",
         "Number of random queries that a rotation assigns to people; machines judge all queries. "
         "If empty, people judge all of them.",
         "study",
-        low=5,
+        bounds=Bounds(5),
+        unit="random queries",
         frozen=False,
     )
     lists_in_rotation: bool = setting(
@@ -158,7 +179,12 @@ class StudySettings:
         choices={"all": "all", "random": "a random sample", "active": "the most informative"},
     )
     lists_size: int | None = setting(
-        None, "How many", "Pairs of lists per assessor and query; if empty, all.", "lists", low=1
+        None,
+        "Ask about",
+        "Pairs of lists per assessor and query; if empty, all.",
+        "lists",
+        bounds=Bounds(1),
+        unit="pairs of lists",
     )
     lists_repeats: bool = setting(
         False, "Allow repeats", "Several assessors may be asked the same pair of lists.", "lists"
@@ -169,17 +195,25 @@ class StudySettings:
         "Assessors confirm the guidelines and practise before their first work.",
         "training",
         frozen=False,
+        basic=True,
     )
     training_needed: int | None = setting(
         None,
         "Needed",
         "Correct practice answers needed to start work; if empty, finishing practice is enough.",
         "training",
-        low=1,
+        bounds=Bounds(1),
+        unit="correct answers",
         frozen=False,
     )
     training_tries: int = setting(
-        3, "Tries", "Number of attempts per assessor.", "training", low=1, high=100, frozen=False
+        3,
+        "Tries",
+        "Number of attempts per assessor.",
+        "training",
+        bounds=Bounds(1, 100),
+        unit="attempts",
+        frozen=False,
     )
     training_explain: bool = setting(
         True,
@@ -194,7 +228,7 @@ class StudySettings:
         "Contact",
         "Whom to contact after the last attempt; if empty, the administrators.",
         "training",
-        high=300,
+        longest=300,
         frozen=False,
     )
 

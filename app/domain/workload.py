@@ -28,9 +28,14 @@ class TimeLeft:
     open_works: int
 
     @property
+    def unknown(self) -> int:
+        """Number of open assignments that the estimate leaves out."""
+        return self.open_works - self.known
+
+    @property
     def is_whole(self) -> bool:
         """Whether every open assignment is part of the estimate."""
-        return self.known == self.open_works
+        return not self.unknown
 
 
 def time_left(works: Sequence[Work]) -> TimeLeft:

@@ -7,11 +7,13 @@ does not disappear from it.
 from collections import Counter
 from collections.abc import Mapping
 
+from sqlalchemy import ColumnElement, case, func, literal, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Assignment, Query, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.crowds import links_of_study
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.assignment.growth import drawn
 from topkapi.app.domain.assignment.rotation import ruled_tools
 from topkapi.app.domain.enums import Tool
@@ -47,7 +49,7 @@ def promised_rounds(session: Session, study: Study) -> dict[Tool, int | None]:
     This is what the latest rotation or an entry link says; None where work was assigned by hand:
     then a query is to be judged as often as it was ever assigned, and once at least.
     """
-    used = queries.rounds_by_tool(session, study.id)
+    used = _rounds_by_tool(session, study.id)
     entry = max((link.rounds for link in links_of_study(session, study.id)), default=0)
     rotations, groups = study.rotations or {}, tool_groups(study)
     found: dict[Tool, int | None] = {}
@@ -64,16 +66,16 @@ def promised_rounds(session: Session, study: Study) -> dict[Tool, int | None]:
 def missing_work(session: Session, study: Study) -> Missing:
     """Return how many promised assignments nobody has, per tool and query."""
     promised = promised_rounds(session, study)
-    found: dict[Tool, dict[int, int]] = {
-        tool: queries.missing_by_query(session, study.id, tool, rounds)
+    by_tool: dict[Tool, dict[int, int]] = {
+        tool: _missing_by_query(session, study.id, tool, rounds)
         for tool, rounds in promised.items()
     }
-    if study.settings.people_queries is None or not any(found.values()):
-        return found
+    if study.settings.people_queries is None or not any(by_tool.values()):
+        return by_tool
     chosen = set(promised_queries(session, study))
     return {
         tool: {query: count for query, count in missing.items() if query in chosen}
-        for tool, missing in found.items()
+        for tool, missing in by_tool.items()
     }
 
 
@@ -88,3 +90,49 @@ def missing_by_query(missing: Missing) -> Counter[int]:
 def count_missing(session: Session, study: Study) -> int:
     """Return how many promised assignments nobody has."""
     return missing_by_query(missing_work(session, study)).total()
+
+
+def _rounds_by_tool(session: Session, study_id: int) -> dict[Tool, int]:
+    """Return how many rounds of each tool people were ever assigned."""
+    statement = select(Assignment.tool, func.max(Assignment.round) + 1).join(
+        Query, Query.id == Assignment.query_id
+    )
+    mine = statement.where(Query.study_id == study_id, Assignment.round >= 0, by_people())
+    return {row[0]: row[1] for row in session.execute(mine.group_by(Assignment.tool))}
+
+
+def _missing_by_query(
+    session: Session, study_id: int, tool: Tool, rounds: int | None
+) -> dict[int, int]:
+    """Return, per query, how many assignments are missing to be judged in so many ``rounds``.
+
+    If None, a query is to be judged in each round in which it was ever assigned, and once at least.
+    """
+    number = Assignment.round
+    is_held = number.is_not(None) & Assignment.withdrawn_at.is_(None)  # nobody: the row is empty
+    wanted: ColumnElement[int]
+    if rounds is None:
+        wanted = func.count(number.distinct()) + case((func.min(number) == 0, 0), else_=1)
+    else:
+        wanted, is_held = literal(rounds), is_held & (number < rounds)
+    held = func.count(case((is_held, 1)))
+    mine = (Assignment.query_id == Query.id) & (Assignment.tool == tool) & (number >= 0)
+    statement = (
+        select(Query.id, wanted - held)
+        .outerjoin(Assignment, mine & by_people())
+        .where(Query.study_id == study_id)
+        .group_by(Query.id)
+        .having(wanted > held)
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def word_of(study: Study, promised: int, begun: int, finished: int) -> str:
+    """Return the state of the study as a label."""
+    if study.archived_at is not None:
+        return "archived"
+    if promised == 0:
+        return "nothing assigned"
+    if finished == promised:
+        return "finished"
+    return "running" if begun else "not begun"

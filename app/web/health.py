@@ -36,6 +36,7 @@ from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.server.processes import MULTIPROCESS
 
 router = APIRouter(include_in_schema=False)
+ACTIVE = timedelta(minutes=15)
 
 
 @router.get("/healthz")
@@ -65,9 +66,6 @@ def _readiness(state: State) -> JSONResponse:
     except SQLAlchemyError:
         return JSONResponse({"status": "the database does not answer"}, status_code=503)
     return JSONResponse({"status": "ready", "jobs": asdict(jobs)})
-
-
-ACTIVE = timedelta(minutes=15)
 
 
 @router.get("/metrics")
@@ -107,17 +105,17 @@ class _Stored(Collector):
 
 
 def _stored(session: Session) -> Iterator[Metric]:
-    found, jobs = assignment_figures(session, active_since=now() - ACTIVE), queue_state(session)
+    figures, jobs = assignment_figures(session, active_since=now() - ACTIVE), queue_state(session)
     # An undo takes an answer back, so that it is no counter.
-    yield GaugeMetricFamily("topkapi_answers", "Answers that count.", found.answers)
+    yield GaugeMetricFamily("topkapi_answers", "Answers that count.", figures.answers)
     states = GaugeMetricFamily("topkapi_sessions", "Assignments by state.", labels=["state"])
-    for state, count in found.states.items():
+    for state, count in figures.states.items():
         states.add_metric([state], count)
     yield states
     minutes = ACTIVE // timedelta(minutes=1)
     what = f"Assessors who have answered in the last {minutes} minutes."
-    yield GaugeMetricFamily("topkapi_active_assessors", what, found.active)
-    yield CounterMetricFamily("topkapi_log_entries", "Answers, undos and redos.", found.entries)
+    yield GaugeMetricFamily("topkapi_active_assessors", what, figures.active)
+    yield CounterMetricFamily("topkapi_log_entries", "Answers, undos and redos.", figures.entries)
     yield GaugeMetricFamily("topkapi_jobs_waiting", "Jobs that no worker has.", jobs.waiting)
     yield GaugeMetricFamily(
         "topkapi_jobs_waiting_seconds", "For how long the oldest has waited.", jobs.waiting_seconds

@@ -50,7 +50,7 @@ from pathlib import Path
 import numpy as np
 
 from bench.rivals.ours import GOALS, SORTERS, Listed, played
-from bench.rivals.procedures import PLAYS
+from bench.rivals.procedures import MODELS, PLAYS
 from bench.rivals.questions import Contest
 from bench.rivals.sets import Company, contests, label_of
 from bench.robust import CASES
@@ -214,7 +214,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Measure the rivals of robust.")
     parser.add_argument("sets", nargs="*", default=[*CASES, "images"])
     parser.add_argument("--sessions", type=int, default=200)
-    parser.add_argument("--rivals", type=_names, default=[*SORTERS, *GOALS, *PLAYS])
+    parser.add_argument("--rivals", type=_names, default=[*SORTERS, *GOALS, *MODELS, *PLAYS])
     parser.add_argument("--counts", type=_counts, default=[90, 143])
     parser.add_argument("--teams", type=_counts, default=[1])
     parser.add_argument("--priors", type=_priors, default=[None])

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from bench.rivals.procedures import PLAYS
+from bench.rivals.procedures import MODELS, PLAYS, actively
 from bench.rivals.questions import Contest, Questions
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion
-from topkapi.app.domain.pairs.robust.error_prior import usual_priors
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered
+from topkapi.app.domain.pairs.robust.error_prior import GENERAL
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter, Rules
 from topkapi.app.domain.simulation.runs import judge
 
 PLAIN = ("heap", "heap-bottom-up", "insertion", "tournament")
@@ -32,12 +31,12 @@ class Listed:
 def rules_of(contest: Contest, budget: int, goal: Goal) -> Rules:
     """Return the rules of `robust` for the people of a contest."""
     team = len(contest.people)
-    return Rules(budget, None, contest.limit, goal, usual_priors(team), contest.prior)
+    return Rules(budget, None, contest.limit, goal, (GENERAL,) * team, contest.prior)
 
 
 def play_robust(contest: Contest, counts: Sequence[int], goal: Goal, seed: str) -> Iterator[Listed]:
     """Yield the list of `robust` after each of the ``counts``, which rise, of questions."""
-    sorter = open_sorter(contest.n, contest.k, rules_of(contest, counts[-1], goal), seed)
+    sorter = RobustSorter(contest.n, contest.k, rules_of(contest, counts[-1], goal), seed)
     turns = [0] * len(contest.people)
     for count in counts:
         while sum(turns) < count:
@@ -60,7 +59,7 @@ def play_sorter(contest: Contest, name: str, seed: str) -> Listed:
     ranking = judge(plan, [ask]).ranking
     if not name.endswith(WEIGHED):
         return Listed(len(ask.answers), ranking)
-    sorter = open_sorter(n, k, rules_of(contest, 1, Goal.ORDER), seed)
+    sorter = RobustSorter(n, k, rules_of(contest, 1, Goal.ORDER), seed)
     for pair, answer, person in ask.answers:
         sorter.take(Answered(pair, answer, person))
     return _listed(len(ask.answers), sorter.conclude())
@@ -73,13 +72,17 @@ def _listed(asked: int, found: Conclusion) -> Listed:
 def played(contest: Contest, name: str, counts: Sequence[int], seed: int) -> list[Listed]:
     """Run one session of a rival.
 
-    There is a list of `robust` after each of the ``counts``, of another rival after the only one.
+    There is a list of `robust`, or of a model that chooses its questions, after each of the
+    ``counts``, of another rival after the only one.
     """
     if name in GOALS:
         return list(play_robust(contest, counts, GOALS[name], f"rival/{seed}"))
     if name in SORTERS:
         return [play_sorter(contest, name, f"rival/{seed}")]
-    (count,) = counts
-    ask = Questions(contest.people, count)
-    found = PLAYS[name](contest, ask, Random(f"rival/{name}/{seed}"))
-    return [Listed(len(ask.answers), tuple(found[: contest.k]))]
+    random, ask = Random(f"rival/{name}/{seed}"), Questions(contest.people, counts[-1])
+    if name not in MODELS:
+        found = PLAYS[name](contest, ask, random)
+        return [Listed(len(ask.answers), tuple(found[: contest.k]))]
+    model = MODELS[name](contest, random)
+    orders = actively(model, contest.n, ask, contest.limit, counts)
+    return [Listed(len(ask.answers), tuple(order[: contest.k])) for order in orders]

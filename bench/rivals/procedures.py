@@ -15,54 +15,42 @@ from topkapi.app.domain.pairs.sorters.heap import heap_questions
 BUCKETS, BUCKET_APART, ELO_STEP, SURE = 4, 150.0, 32.0, 0.9  # of EZ-Sort
 
 
-def actively(model: ActiveModel, n: int, ask: Questions, limit: int) -> list[int]:
-    """Ask the pairs that ``model`` chooses, none more than ``limit`` times; return its order."""
+def actively(
+    model: ActiveModel, n: int, ask: Questions, limit: int, counts: Sequence[int]
+) -> Iterator[list[int]]:
+    """Ask the pairs that ``model`` chooses, none more than ``limit`` times.
+
+    Yields the order of the documents after each of the ``counts``, which rise, of questions.
+    """
     upper, lower = np.triu_indices(n, 1)
     asked = np.zeros(upper.size, dtype=int)
-    while ask.left:
-        still = np.flatnonzero(asked < limit)
-        if not still.size:
-            break
-        person = ask.person
-        index = int(still[model.choose(upper[still], lower[still], person)])
-        asked[index] += 1
-        first, second = int(upper[index]), int(lower[index])
-        winner, loser = (first, second) if ask(first, second) else (second, first)
-        model.update(winner, loser, person)
-    return [int(each) for each in np.argsort(-model.scores(), kind="stable")]
+    for count in counts:
+        while len(ask.answers) < count and (asked < limit).any():
+            still = np.flatnonzero(asked < limit)
+            person = ask.person
+            index = int(still[model.choose(upper[still], lower[still], person)])
+            asked[index] += 1
+            first, second = int(upper[index]), int(lower[index])
+            winner, loser = (first, second) if ask(first, second) else (second, first)
+            model.update(winner, loser, person)
+        yield [int(each) for each in np.argsort(-model.scores(), kind="stable")]
 
 
-def play_crowd_bt(contest: Contest, ask: Questions, random: Random) -> list[int]:  # noqa: ARG001 (not random)
-    """Run Crowd-BT, with a reliability per person."""
-    return actively(CrowdBT(contest.n, len(contest.people)), contest.n, ask, contest.limit)
+def _seed(random: Random) -> int:
+    return random.randrange(2**32)
 
 
-def play_asap(contest: Contest, ask: Questions, random: Random) -> list[int]:  # noqa: ARG001 (not random)
-    """Run ASAP."""
-    return actively(Asap(contest.n), contest.n, ask, contest.limit)
-
-
-def play_bayes_guro(contest: Contest, ask: Questions, random: Random) -> list[int]:
-    """Run BayesGURO, with the prior as its feature."""
-    model = BayesGuro(contest.n, contest.prior, random.randrange(2**32))
-    return actively(model, contest.n, ask, contest.limit)
-
-
-def play_bt_variance(contest: Contest, ask: Questions, random: Random) -> list[int]:
-    """Run Bradley-Terry scores with the question rule of `robust`."""
-    model = PlainBT(contest.n, contest.k, random.randrange(2**32))
-    return actively(model, contest.n, ask, contest.limit)
-
-
-def play_bt_balanced(contest: Contest, ask: Questions, random: Random) -> list[int]:
-    """Run Bradley-Terry scores, every document asked about equally often."""
-    model = PlainBT(contest.n, contest.k, random.randrange(2**32), balanced=True)
-    return actively(model, contest.n, ask, contest.limit)
-
-
-def play_acurank(contest: Contest, ask: Questions, random: Random) -> list[int]:  # noqa: ARG001 (not random)
-    """Run AcuRank on pairs."""
-    return actively(AcuRank(contest.n, contest.k, contest.prior), contest.n, ask, contest.limit)
+# Score models that choose their questions, whatever the number of questions
+MODELS: dict[str, Callable[[Contest, Random], ActiveModel]] = {
+    "bt-variance": lambda contest, random: PlainBT(contest.n, contest.k, _seed(random)),
+    "bt-balanced": lambda contest, random: PlainBT(
+        contest.n, contest.k, _seed(random), balanced=True
+    ),
+    "crowd-bt": lambda contest, _: CrowdBT(contest.n, len(contest.people)),
+    "asap": lambda contest, _: Asap(contest.n),
+    "bayes-guro": lambda contest, random: BayesGuro(contest.n, contest.prior, _seed(random)),
+    "acurank": lambda contest, _: AcuRank(contest.n, contest.k, contest.prior),
+}
 
 
 def play_ez_sort(contest: Contest, ask: Questions, random: Random) -> list[int]:
@@ -232,14 +220,8 @@ def _pairing(alive: Sequence[int], random: Random, degree: int) -> Iterator[Pair
 
 
 PLAYS: dict[str, Callable[[Contest, Questions, Random], list[int]]] = {
-    "bt-variance": play_bt_variance,
-    "bt-balanced": play_bt_balanced,
-    "crowd-bt": play_crowd_bt,
-    "asap": play_asap,
     "mohajer": play_mohajer,
     "clarke": play_clarke,
-    "bayes-guro": play_bayes_guro,
-    "acurank": play_acurank,
     "ez-sort": play_ez_sort,
     "noisy-bt": of_random_pairs(noisy_bradley_terry),
     "thurstone": of_random_pairs(heterogeneous_thurstone),

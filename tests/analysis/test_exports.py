@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -38,6 +38,7 @@ from topkapi.analysis.data.exports import (
     PreferencePair,
     TopK,
 )
+from topkapi.analysis.data.exports.codec import Groups, Names, Numbers, Ranks, Shares
 from topkapi.analysis.errors import BadData
 
 AWKWARD = [
@@ -58,111 +59,47 @@ AWKWARD = [
 ]
 texts = st.sampled_from(AWKWARD) | st.text(max_size=12)
 words = st.text(max_size=8).map(lambda text: "".join(text.split())).filter(bool)
-optional = st.none() | texts
 counts = st.integers(0, 2**60)
 moments = st.datetimes(timezones=st.just(UTC))
 names = st.lists(texts, max_size=4).map(tuple)
 
-topk_records = st.builds(
-    TopK,
-    study=texts,
-    query=texts,
-    assessor=texts,
-    round=counts,
-    complete=st.booleans(),
-    k=st.integers(1, 100),
-    ranking=names,
-    groups=st.lists(names, max_size=3).map(tuple),
-    rest=names,
-    bad=names,
-    unjudgeable=names,
-    sorter=texts,
-    sorter_version=counts,
-    seed=texts,
-    options=st.dictionaries(texts, st.booleans() | counts | st.floats(0, 1), max_size=3),
-    answered=counts,
-    entries=counts,
-    active_ms=counts,
-    wall_ms=counts,
-    begun_at=st.none() | moments,
-    finished_at=st.none() | moments,
-)
 shares = st.floats(0, 1)
-consensus_lists = st.builds(
-    ConsensusList,
-    query=texts,
-    k=st.integers(1, 100),
-    documents=names,
-    rest=names,
-    assessors=names,
-    weights=st.lists(shares, max_size=4).map(tuple),
-    departures=st.lists(st.none() | shares, max_size=4).map(tuple),
-    method=texts,
-    study=texts,
-)
-ranks = st.lists(counts, max_size=4).map(tuple)
-sure_lists = st.builds(
-    ConfidenceList,
-    study=texts,
-    query=texts,
-    assessor=texts,
-    round=counts,
-    k=st.integers(1, 100),
-    sorter=texts,
-    answers=counts,
-    error_rate=shares,
-    ranking=names,
-    ranking_quality=shares,
-    probable=names,
-    probable_quality=shares,
-    documents=names,
-    in_top=st.lists(shares, max_size=4).map(tuple),
-    low=ranks,
-    high=ranks,
-    expected_kappa_ndcg=st.lists(shares, max_size=3).map(tuple),
-    expected_overlap=st.lists(shares, max_size=3).map(tuple),
-)
 triples = st.lists(shares, min_size=3, max_size=3).map(tuple)
-members = st.builds(
-    MemberReliability,
-    study=texts,
-    assessor=texts,
-    answers=counts,
-    error_rate=shares,
-    random=st.booleans(),
-    lapse=triples,
-    width=triples,
-    tie_width=triples,
-)
-log_records = st.builds(
-    LoggedEntry,
-    study=texts,
-    query=texts,
-    assessor=texts,
-    tool=texts,
-    round=counts,
-    withdrawn=st.booleans(),
-    position=counts,
-    entry=texts,
-    kind=optional,
-    left=optional,
-    right=optional,
-    document=optional,
-    answer=optional,
-    effective=st.booleans(),
-    active_ms=counts,
-    wall_ms=counts,
-    note=optional,
-    at=moments,
-)
-preference_records = st.builds(PreferencePair, *[texts] * 7)
-pair_records = st.builds(PairAnswer, texts, texts, texts, st.sampled_from(["a", "b", "tie"]), texts)
-clock_records = st.builds(
-    ClockEvent, texts, texts, texts, counts, st.booleans(), texts, texts, counts, moments
-)
-call_records = st.from_type(exports.CallRecord).map(
-    lambda record: replace(record, finished_at=None, claimed_at=datetime(2026, 1, 1, tzinfo=UTC))
-)
+DRAWN: dict[Any, st.SearchStrategy[Any]] = {
+    str: texts,
+    str | None: st.none() | texts,
+    int: counts,
+    bool: st.booleans(),
+    float: shares,
+    float | None: st.none() | shares,
+    datetime: moments,
+    datetime | None: st.none() | moments,
+    Names: names,
+    Groups: st.lists(names, max_size=3).map(tuple),
+    Numbers: st.lists(shares, max_size=4).map(tuple),
+    Shares: st.lists(st.none() | shares, max_size=4).map(tuple),
+    Ranks: st.lists(counts, max_size=4).map(tuple),
+}
+
+
+def records_of(kind: type, **narrower: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Draw records with any value that the type of each field allows, or a ``narrower`` one."""
+    hints = get_type_hints(kind).items()
+    drawn = {name: DRAWN[hint] for name, hint in hints if name not in narrower}
+    return st.builds(kind, **drawn, **narrower)
+
+
+sizes = st.integers(1, 100)
+options = st.dictionaries(texts, st.booleans() | counts | shares, max_size=3)
+topk_records = records_of(TopK, k=sizes, options=options)
+consensus_lists = records_of(ConsensusList, k=sizes)
+sure_lists = records_of(ConfidenceList, k=sizes)
+members = records_of(MemberReliability, lapse=triples, width=triples, tie_width=triples)
+log_records = records_of(LoggedEntry)
+preference_records = records_of(PreferencePair)
+pair_records = records_of(PairAnswer, preference=st.sampled_from(["a", "b", "tie"]))
+clock_records = records_of(ClockEvent)
+call_records = records_of(exports.CallRecord)
 label_records = st.builds(Label, words, words, st.integers(0, 1000))
 
 
@@ -268,10 +205,7 @@ def test_unfinished_work_can_be_left_out(tmp_path: Path) -> None:
         "s", "q", "a", 0, True, 1, ("c",), (("c",),), (), (), (),
         "heap", 1, "seed", {}, 5, 5, 0, 0, None, None,
     )  # fmt: skip
-    begun = TopK(
-        "s", "q2", "a", 0, False, 1, (), (), ("c",), (), (),
-        "heap", 1, "seed", {}, 0, 0, 0, 0, None, None,
-    )  # fmt: skip
+    begun = replace(done, query="q2", complete=False, ranking=(), groups=(), rest=("c",))
     path.write_text("".join(exports.json_lines([done, begun])))
     assert read_topk(path) == [done, begun]
     assert read_topk(path, complete_only=True) == [done]

@@ -18,8 +18,11 @@ from tests.browser.assigned_work import AssignedWork, Site, make_assigned
 from tests.browser.chromium import LONGEST
 from tests.browser.page_clock import GIVEN_CLOCK
 from tests.databases import PostgresqlTemplate, quick_folder
+from tests.factories import make_user
 from tests.live import FORKER, serving
 from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Role
 
 WIDE = {"width": 1440, "height": 900}
 
@@ -69,6 +72,15 @@ def own_site(request: pytest.FixtureRequest) -> Iterator[Site]:
     """Run a server on an empty database, for pages that list everything that is stored."""
     with ExitStack() as stack:
         yield _site(request, getattr(request, "param", "sqlite"), stack)
+
+
+@pytest.fixture
+def admin(own_site: Site, context: BrowserContext) -> User:
+    """Sign in an administrator."""
+    with own_site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
+    context.add_cookies([own_site.cookie(user)])
+    return user
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ _OVERLAPS = """() => {
   // What a list has scrolled out of sight lies over nothing.
   const seen = (e) => {
     const b = e.getBoundingClientRect();
-    const box = e.closest('.pane__scroll, .scroll--tall, .chips')?.getBoundingClientRect();
+    const box = e.closest('.pane__scroll, .scroll, .chips')?.getBoundingClientRect();
     if (!box) return b;
     const [top, bottom] = [Math.max(b.top, box.top), Math.min(b.bottom, box.bottom)];
     const [left, right] = [Math.max(b.left, box.left), Math.min(b.right, box.right)];

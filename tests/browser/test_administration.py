@@ -2,41 +2,36 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urljoin
 
-import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 from sqlalchemy import select
 
-from tests.browser.assigned_work import Site
+from tests.browser.assigned_work import Site, ready
 from tests.browser.looks import barriers, flaws, sound, widths
+from tests.clients import connect
 from tests.exporting import by_worth, judge, make_judged_study
-from tests.factories import make_assignment, make_user, queries_of
-from tests.judging import Job, answer_to
+from tests.factories import PASSWORD, make_assignment, make_study, make_user, queries_of
+from tests.judging import job_of, judge_to_the_end
 from tests.studies import append, small_study, zipped
-from tests.waiting import WATCHDOG
-from topkapi.app.db.models import Assignment, User
-from topkapi.app.domain.enums import Role, Tool
+from tests.waiting import until
+from topkapi.app.db.models import Assignment, JudgmentRow, Study, User
+from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.accounts import tokens
+from topkapi.app.installation.secret import load_secret
+from topkapi.app.services.accounts.invitations import first_code
+from topkapi.app.services.assignments.bulk import withdraw
+from topkapi.app.services.assignments.rotation import assign_rotation
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture
-def admin(own_site: Site, context: BrowserContext) -> User:
-    """Sign in an administrator."""
-    with own_site.sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
-    context.add_cookies([own_site.cookie(user)])
-    return user
-
-
-def study_zip(tmp_path: Path, slug: str) -> Path:
+def study_zip(tmp_path: Path, slug: str, tools: str = 'pairs", "grades') -> Path:
     folder = small_study(tmp_path / slug, queries=4, documents=6)
     (folder / "study.toml").write_text(
-        f'name = "Tulips {slug}"\nslug = "{slug}"\nk = 2\ntools = ["pairs", "grades"]\n'
+        f'name = "Tulips {slug}"\nslug = "{slug}"\nk = 2\ntools = ["{tools}"]\n'
     )
     path = tmp_path / f"{slug}.zip"
     path.write_bytes(zipped(folder))
@@ -75,11 +70,16 @@ def test_from_a_zip_to_an_export(
     accept(new_context(), links[0], people[0][0])
 
     page.goto(f"{url}/studies/{slug}/assign")
-    page.get_by_label("Rounds").fill("2")
-    page.get_by_role("button", name="Update preview").click()
+    page.get_by_label("People per query").fill("1")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("every query by 1 person with each tool")).to_be_visible()
+    page.get_by_label("People per query").fill("2")
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("4 people, 4 queries each; every query by 2 people")).to_be_visible()
+    page.get_by_text("Details", exact=True).click()
     expect(page.locator("td[data-tool]")).to_have_count(16)
     assert barriers(page) == []
-    page.get_by_role("button", name="Assign 16 missing assignments").click()
+    page.get_by_role("button", name="Create 16 assignments").click()
     expect(page.get_by_text("16 assignments created.")).to_be_visible()
 
     page.get_by_role("link", name="See progress").click()
@@ -88,7 +88,7 @@ def test_from_a_zip_to_an_export(
     page.evaluate("window.sameDocument = true")
     judge_one(own_site, people[0][1])
     expect(stats).to_contain_text("1 of 16")
-    expect(page.locator("#p-matrix td[data-state=done]")).to_have_count(1)
+    expect(page.locator("#p-matrix [data-state=done]")).to_have_count(1)
     expect(page.locator("#p-latest")).to_contain_text(f"{people[0][0]} finished")
     assert page.evaluate("window.sameDocument") is True, "it was updated, not loaded again"
     assert barriers(page) == []
@@ -98,6 +98,93 @@ def test_from_a_zip_to_an_export(
     with page.expect_download() as download:
         page.locator("a[href$='judgments.jsonl']").first.click()
     assert '"query"' in Path(download.value.path()).read_text()
+
+
+def test_from_an_empty_server_to_a_judged_pair_in_fourteen_actions(
+    own_site: Site, new_context: Callable[..., BrowserContext], tmp_path: Path
+) -> None:
+    actions = list[str]()
+
+    def act(what: Locator, name: str, *given: object) -> None:
+        actions.append(name)
+        getattr(what, name)(*given)
+
+    def opened(address: str) -> Page:
+        """Open a link that the server has printed, or that an administrator has sent."""
+        page = new_context().new_page()
+        page.goto(address)
+        return page
+
+    printed = first_code(load_secret(own_site.server.secret_file))
+    page = opened(f"{own_site.server.url}/first/{printed}")
+    act(page.get_by_label("E-mail"), "fill", "maren@x.example")
+    act(page.get_by_label("Name"), "fill", "Maren Oduya")
+    act(page.get_by_label("Password"), "fill", PASSWORD)
+    act(page.get_by_role("button", name="Set password and sign in"), "click")
+    expect(page.get_by_role("heading", name="Try the demo")).to_be_visible()
+    sound(page, "first-run")
+    path = study_zip(tmp_path, "own", tools="pairs")
+    act(page.get_by_label("Your file", exact=True), "set_input_files", path)
+    act(page.get_by_role("button", name="Import 4 queries"), "click")
+    act(page.get_by_label("E-mail"), "fill", "ansa@x.example")
+    act(page.get_by_role("button", name="Create link"), "click")
+    sent = page.get_by_label("Send this link to ansa@x.example").input_value()
+    expect(page.get_by_text("1 person, 4 queries each; every query by 1 person.")).to_be_visible()
+    sound(page, "assign-first")
+    act(page.get_by_role("button", name="Create 4 assignments"), "click")
+    expect(page.get_by_text("4 assignments created.")).to_be_visible()
+
+    actions.append("open the link")
+    judging = opened(sent)
+    act(judging.get_by_label("Password"), "fill", PASSWORD)
+    act(judging.get_by_role("button", name="Set password and sign in"), "click")
+    act(judging.locator("a[data-enter]"), "click")
+    ready(judging)
+    act(judging.get_by_role("button", name="Left is better", exact=True), "click")
+    until(lambda: answers(own_site) == 1, "the answer")
+    assert len(actions) <= 14, actions
+
+
+def answers(site: Site) -> int:
+    with site.sessions.read() as session:
+        return len(session.scalars(select(JudgmentRow)).all())
+
+
+def one_primary(page: Page) -> str:
+    """Return where the only primary button of the page leads; it is there if it is a button."""
+    (button,) = page.locator(".btn--primary:visible").all()
+    return urljoin(page.url, button.get_attribute("href") or page.url.partition("?")[0])
+
+
+def test_each_page_of_a_study_leads_to_what_it_needs_first(
+    own_site: Site, admin: User, context: BrowserContext
+) -> None:
+    page, url = context.new_page(), f"{own_site.server.url}/studies/tulips"
+    with own_site.sessions.write.begin() as session:
+        study = make_study(session, slug="tulips", queries=4)
+
+    def leads_to(address: str, sign: str) -> None:
+        page.goto(url)
+        expect(page.locator(".hero__next")).to_contain_text(sign)
+        for below in ("", "/messages", *(tab for tab in OF_STUDY if tab != "/delete"), *FURTHER):
+            page.goto(url + below)
+            assert one_primary(page) == url + address, (sign, below)
+
+    leads_to("/assign", "nobody invited")
+    with own_site.sessions.write.begin() as session:
+        people = [make_user(session, name=f"Person {n}").id for n in range(3)]
+        study = session.get_one(Study, study.id)
+        rows = assign_rotation(session, study, people, rounds=2, actor_id=admin.id)
+        one_of_each = {row.query_id: row.id for row in rows}
+        withdraw(session, study, list(one_of_each.values())[:2])
+    leads_to("/assign", "missing work")
+    page.goto(f"{url}/assign")
+    sound(page, "missing")
+    page.get_by_role("button", name="Fill 2 gaps").click()
+    expect(page.get_by_text("2 assignments created.")).to_be_visible()
+    for below in ("", "/assign", "/progress"):
+        page.goto(url + below)
+        assert one_primary(page) == f"{url}/messages"
 
 
 def accept(context: BrowserContext, link: str, name: str) -> None:
@@ -115,15 +202,12 @@ def judge_one(site: Site, email: str) -> None:
     """Judge one query to its end through the API."""
     with site.sessions.write.begin() as session:
         user = session.scalars(select(User).where(User.email == email)).one()
-        mine = select(Assignment.id).where(
+        mine = select(Assignment).where(
             Assignment.user_id == user.id, Assignment.tool == Tool.PAIRS
         )
-        job = Job(session.scalars(mine).first() or 0, tokens.issue_token(session, user, "t")[1])
-    with httpx.Client(base_url=site.server.url, headers=job.headers, timeout=WATCHDOG) as client:
-        state = client.get(job.url).json()
-        while state["state"] == "asking":
-            body = answer_to(state, lambda left, right: "left" if left < right else "right")
-            state = client.post(f"{job.url}/judgments", json=body).raise_for_status().json()
+        job = job_of(session, session.scalars(mine.limit(1)).one())
+    with connect(base_url=site.server.url) as client:
+        judge_to_the_end(client, job, lambda left, right: "left" if left < right else "right")
 
 
 PAGES = ("/studies", "/people", "/audit", "/imports")
@@ -131,6 +215,7 @@ OF_STUDY = (
     *("", "/queries", "/documents", "/settings", "/guidelines", "/guidelines/edit", "/assign"),
     *("/work", "/progress", "/delete"),
 )
+FURTHER = ("/training", "/plan", "/crowd", "/machines", "/adjudication", "/report", "/exports")
 
 
 def test_every_page_fits_and_is_accessible(

@@ -12,7 +12,6 @@ from tests.browser.looks import sound
 from tests.factories import make_study, make_user
 from topkapi.app.db.models import Assignment, CrowdWorker
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.assignments.manual_assignment import assign_one
 from topkapi.app.services.training import practice
@@ -56,8 +55,9 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
     with own_site.sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN, name="Maren Oduya")
         slug = f"crowd{admin.id}"
-        study = make_study(session, slug=slug, queries=2, documents=2)
-        study.settings = StudySettings(k=1, tools=(Tool.PAIRS,), training=True)
+        study = make_study(
+            session, slug=slug, queries=2, documents=2, k=1, tools=(Tool.PAIRS,), training=True
+        )
         question = PracticeQuestion(
             Tool.PAIRS, "upright", "", ("q0-d0",), ("q0-d1",), ("left",), "It says what to do."
         )
@@ -104,7 +104,7 @@ def test_a_worker_agrees_trains_judges_and_gets_the_code(
     sound(page, "crowd-finished")
 
     page.goto(f"{link}?PROLIFIC_PID=5f1e&SESSION_ID=s1&STUDY_ID=x")
-    page.get_by_text("I have begun this study").click()
+    page.get_by_text("I have already started this study").click()
     page.get_by_role("button", name="I agree, continue").click()
     expect(page.get_by_role("heading", name="Your queue")).to_be_visible()
     expect(page.get_by_label("Completion code")).to_have_value("TULIP-77")

@@ -51,8 +51,7 @@ def test_the_queue_shows_the_day(
     assert page.locator("script[src*='rest.js']").count() == 0, "no rests in this study"
     press(page, "ArrowLeft", 1)
     page.goto(assigned.site.server.url)
-    expect(page.get_by_text("1 answer", exact=True)).to_be_visible()
-    expect(page.get_by_text("estimate available after a few answers")).to_be_visible()
+    expect(page.get_by_text("1 answer today. 0 of 1 finished.")).to_be_visible()
     sound(page, "queue")
     zones = [each for each in context.cookies() if each.get("name") == "topkapi_zone"]
     assert len(zones) == 1

@@ -5,13 +5,14 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import BrowserContext, Page, Route, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import (
     LONG_TEXT,
     AssignedWork,
     Site,
+    happened,
     press,
     question_of,
     select_text,
@@ -142,8 +143,14 @@ def test_results_are_opened_read_and_marked_and_nothing_answers_behind_them(
     looks = opened.first.evaluate("a => getComputedStyle(a).textDecorationLine")
     assert looks == "underline"
     page.locator("#right-list").evaluate("list => { list.scrollTop = 20 }")
+    held: list[Route] = []
+    page.route("**/pages/**", lambda route: held.append(route))
     opened.nth(1).click()
     expect(heading).to_have_text(titles["left"][1])
+    happened(page, lambda: held, "the request for the page")
+    expect(reader.locator("iframe")).to_be_hidden()  # until it hears keys
+    held[0].continue_()
+    page.unroute("**/pages/**")
     expect(reader.locator("iframe")).to_have_attribute("sandbox", "allow-same-origin")
     expect(frame.get_by_text("Paragraph 3.")).to_be_visible()
     frame.locator("body").click()

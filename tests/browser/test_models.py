@@ -50,6 +50,7 @@ def test_a_comparison_goes_on_without_its_tab(site: Site, context: BrowserContex
     assert download.value.suggested_filename == f"{study.slug}.ranksvm.run.txt"
 
     page.get_by_role("link", name="Report").click()
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("button", name="Show confidence of the lists").click()
     expect(page.get_by_role("heading", name="Waiting")).to_be_visible()
     Worker(site.sessions).run(until_empty=True)

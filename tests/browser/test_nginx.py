@@ -12,14 +12,13 @@ from playwright.sync_api import BrowserContext, expect
 from tests.browser.assigned_work import Site
 from tests.browser.test_prefix import PREFIX, walk_under_path
 from tests.clients import connect
-from tests.factories import make_user
+from tests.factories import make_user, token_headers
 from tests.live import LiveServer, free_port, serving, wait_until_listening
 from tests.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
 from tests.processes import running
 from tests.waiting import until
 from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts.tokens import issue_token
 
 pytestmark = pytest.mark.browser
 NGINX = shutil.which("nginx", path="/usr/sbin:/usr/local/sbin:/usr/bin:/opt/homebrew/bin")
@@ -112,10 +111,9 @@ def test_everything_works_behind_nginx_with_tls_under_a_path(
     assert cookies
     assert all(each.get("secure") for each in cookies)
     with behind_nginx.sessions.write.begin() as session:
-        _, token = issue_token(session, make_user(session, role=Role.ADMIN), "test")
+        headers = token_headers(session, make_user(session, role=Role.ADMIN))
     trusted = ssl.create_default_context(cafile=str(tmp_path / "nginx" / "certificate.pem"))
     address = f"{behind_nginx.server.url}/api/v1"
-    headers = {"Authorization": f"Bearer {token}"}
     with connect(base_url=address, headers=headers, verify=trusted) as client:
         found = client.get("/studies").json()
         assert "tulips" in str(found)

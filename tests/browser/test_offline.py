@@ -50,7 +50,7 @@ def test_answers_are_kept_as_far_as_pages_were_prefetched_and_sent_in_order(
         for count, key in enumerate(keys[:-1], 1):
             tab.keyboard.press(key)
             answered(tab, count)
-            expect(tab.locator("#notice")).to_contain_text("You can go on.")
+            expect(tab.locator("#notice")).to_contain_text("You can continue.")
             shown = tab.locator(".frames iframe:not(.frame--next)").evaluate_all(
                 "all => all.map(frame => frame.contentDocument.body.innerText.slice(0, 11))"
             )

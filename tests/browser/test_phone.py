@@ -39,8 +39,11 @@ def test_a_phone_shows_one_page_at_a_time(site: Site, phone: BrowserContext) -> 
 
     page.get_by_role("button", name="Help").tap()
     dialog = page.get_by_role("dialog", name="Help")
-    expect(dialog.get_by_text("A page you have not seen yet")).to_be_visible()
     expect(dialog.get_by_text("The left page helps more with this query.")).to_be_visible()
+    expect(dialog.get_by_text("A page you have not seen yet")).to_be_hidden()
+    expect(dialog.get_by_label("Single-letter keys are on")).to_be_hidden()
+    dialog.get_by_text("All actions").tap()
+    expect(dialog.get_by_text("A page you have not seen yet")).to_be_visible()
     expect(dialog.locator("kbd").first).not_to_be_visible()
     expect(dialog.get_by_text("Link scrolling")).not_to_be_visible()
     page.get_by_role("button", name="Close help").tap()

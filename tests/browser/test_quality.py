@@ -6,7 +6,6 @@ from sqlalchemy import select
 
 from tests.browser.assigned_work import Site, ready
 from tests.browser.looks import sound
-from tests.browser.test_steering import admin
 from tests.factories import queries_of
 from tests.services.test_adjudication import judge, split_study
 from topkapi.app.db.models import Assignment, GoldPair, User
@@ -15,7 +14,6 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.services.assignments import manual_assignment
 
 pytestmark = pytest.mark.browser
-__all__ = ["admin"]
 
 
 @pytest.mark.parametrize("own_site", ["postgresql"], indirect=True)
@@ -47,7 +45,9 @@ def test_an_adjudication_from_the_dashboard_to_the_common_list(
         judging.goto(f"{url}/assignments/{session.scalars(work).one()}")
     ready(judging)
     judging.get_by_role("button", name="Left is better").click()
-    expect(judging.get_by_text("You have judged the pairs that others disagreed")).to_be_visible()
+    expect(
+        judging.get_by_text("You have judged the pairs on which other assessors disagreed")
+    ).to_be_visible()
     judging.close()
     context.add_cookies([own_site.cookie(admin)])
 

@@ -1,11 +1,11 @@
 """A researcher reads the results of a query: lists, ranks, questions, and the pages themselves."""
 
 import pytest
-from playwright.sync_api import BrowserContext, expect
+from playwright.sync_api import BrowserContext, Locator, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
-from tests.browser.looks import barriers, flaws
+from tests.browser.looks import barriers, flaws, sound
 from tests.exporting import make_judged_study
 from tests.factories import make_user
 from topkapi.app.db.models import Assignment, Flag, Query, Study
@@ -13,6 +13,16 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.services.results.systems.runs import add_runs, read_runs
 
 pytestmark = pytest.mark.browser
+
+
+def look_at(link: Locator) -> Locator:
+    """Open a page by its link, see it in a dialog and close that; return the dialog."""
+    title = link.inner_text()
+    link.press("Enter")
+    reader = link.page.get_by_role("dialog", name=title)
+    expect(reader.frame_locator("iframe").locator("body")).to_be_visible()
+    link.page.keyboard.press("Escape")
+    return reader
 
 
 def test_a_researcher_reads_lists_and_pages_by_keyboard(
@@ -33,13 +43,7 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     expect(ranks.get_by_role("columnheader").first).to_have_text("Page")
     assert ranks.get_by_role("columnheader").count() > 3
     assert [*flaws(page), *barriers(page)] == []
-    opened = ranks.get_by_role("link").first
-    title = opened.inner_text()
-    opened.press("Enter")
-    reader = page.get_by_role("dialog", name=title)
-    expect(reader.frame_locator("iframe").locator("body")).to_be_visible()
-    page.keyboard.press("Escape")
-    expect(reader).to_be_hidden()
+    expect(look_at(ranks.get_by_role("link").first)).to_be_hidden()
     page.get_by_label("With", exact=True).select_option("newcomer")
     page.get_by_role("button", name="Compare").press("Enter")
     beside = page.get_by_role("region", name="Two lists side by side")
@@ -47,7 +51,17 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     expect(beside.get_by_text("not a candidate")).to_be_visible()
     assert "a=consensus&b=system%3Anewcomer" in page.url
     assert [*flaws(page), *barriers(page)] == []
-    page.get_by_text("the questions in order").first.press("Enter")
+    ranks.locator("summary").first.press("Enter")
+    ranks.locator(".why .asked a").first.press("Enter")
+    expect(page.locator(".pane__head").get_by_text("chosen")).to_be_visible()
+    text = page.frame_locator(".pane[data-chosen] iframe").locator("body")
+    expect(text).to_contain_text("Water, cut, wrap")
+    sound(page, "question")
+    at = page.url
+    text.press(".")
+    expect(page).not_to_have_url(at)
+    page.get_by_role("link", name="Back to the query").press("Enter")
+    page.locator("summary", has_text="the questions in order").first.press("Enter")
     expect(page.get_by_text("Expected overlap at 3")).to_be_visible()
     expect(page.get_by_text("is better").first).to_be_visible()
     page.get_by_role("link", name="Next query").press("Enter")
@@ -79,11 +93,7 @@ def test_pages_open_wherever_they_are_named(site: Site, context: BrowserContext)
         while folded.count():
             folded.first.click()
         opened = page.get_by_role("region", name=region).locator("a[data-page]").first
-        title = opened.inner_text()
-        opened.press("Enter")
-        reader = page.get_by_role("dialog", name=title)
-        expect(reader.frame_locator("iframe").locator("body")).to_be_visible()
-        page.keyboard.press("Escape")
+        look_at(opened)
         expect(opened).to_be_focused()
         assert barriers(page) == []
     page.locator("#p-queries").get_by_role("link", name="q0").press("Enter")

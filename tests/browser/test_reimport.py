@@ -8,6 +8,7 @@ from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
 from tests.browser.looks import barriers
+from tests.browser.test_steering import upload
 from tests.factories import make_user
 from tests.services.importing.test_collections import antique
 from tests.studies import append, small_study, zipped
@@ -44,14 +45,10 @@ def test_an_administrator_chooses_between_edits_and_files(
     (folder / "guidelines.md").write_text("# Choose\n\nLook carefully.\nThen answer.\n")
     append(folder / "queries.jsonl", '{"id": "q9", "text": "one more"}\n')
     append(folder / "candidates.jsonl", '{"query": "q9", "document": "d0"}\n')
-    path = tmp_path / f"{slug}.zip"
-    path.write_bytes(zipped(folder))
 
     context.add_cookies([site.cookie(user)])
     page = context.new_page()
-    page.goto(f"{site.server.url}/imports")
-    page.get_by_label("Study", exact=True).set_input_files(path)
-    page.get_by_role("button", name="Upload").click()
+    upload(page, site.server.url, folder)
     guidelines = page.get_by_role("group", name="Guidelines")
     expect(guidelines.get_by_text("Look twice.")).to_be_visible()
     expect(guidelines.get_by_text("Look carefully.")).to_be_visible()
@@ -110,9 +107,6 @@ def test_a_part_of_raw_files_is_imported_and_a_wrong_file_is_diagnosed(
     swapped = "".join(f"{n}_{n} 0 {n} 1\n" for n in range(4))
     for name in ("antique-test.qrel", "antique-train.qrel"):
         (folder / name).write_text(swapped)
-    path.write_bytes(zipped(folder))
-    page.goto(f"{site.server.url}/imports")
-    page.get_by_label("Study", exact=True).set_input_files(path)
-    page.get_by_role("button", name="Upload").click()
+    upload(page, site.server.url, folder)
     expect(page.get_by_text("The columns look swapped")).to_be_visible()
     assert barriers(page) == []

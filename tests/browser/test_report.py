@@ -62,6 +62,7 @@ def test_a_researcher_reads_the_report(postgresql_site: Site, context: BrowserCo
     expect(page.get_by_role("heading", name="tulips upright 0")).to_be_visible()
     page.go_back()
 
+    page.get_by_text("More", exact=True).click()
     page.get_by_role("link", name="Hide names").click()
     expect(page.get_by_text("assessor-01").first).to_be_visible()
     expect(page.get_by_text("Bao 1")).to_have_count(0)

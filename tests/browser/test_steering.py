@@ -17,21 +17,12 @@ from tests.studies import append, candidate, document, query, small_study, zippe
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Document, Query, Ranking, Study, User
 from topkapi.app.db.queries.studies.studies import required_study
-from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.enums import Tool
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.importing import import_study, open_source
 
 pytestmark = pytest.mark.browser
 NAMES = ("Ansa Lehto", "Bao Trinh", "Chidi Eze", "Dora Kiss")
-
-
-@pytest.fixture
-def admin(own_site: Site, context: BrowserContext) -> User:
-    """Sign in an administrator."""
-    with own_site.sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN, name="Maren Oduya")
-    context.add_cookies([own_site.cookie(user)])
-    return user
 
 
 def running(session: Session, slug: str, folder: Path) -> tuple[Study, list[User]]:
@@ -84,8 +75,8 @@ def only_the_new_page_is_asked_about(site: Site, context: BrowserContext, work: 
     context.add_cookies([site.cookie(work.user)])
     tab = context.new_page()
     tab.goto(f"{site.server.url}/queue")
-    expect(tab.get_by_text("Pages were added to 1 query")).to_be_visible()
-    expect(tab.get_by_role("row").filter(has_text="Pages added")).to_contain_text("1 page added")
+    expect(tab.get_by_text("Your answers stand;")).to_be_visible()
+    expect(tab.locator(".hero").filter(has_text="New pages")).to_contain_text("1 page added")
     sound(tab, "queue-growth")
     tab.goto(f"{site.server.url}/assignments/{work.id}")
     expect(tab.locator("#notice")).to_contain_text("1 page was added.")
@@ -139,20 +130,19 @@ def test_a_study_grows_while_it_runs(
     only_the_new_page_is_asked_about(own_site, context, work)
     context.add_cookies([own_site.cookie(admin)])
     page.goto(f"{url}/studies/{slug}/queries/{work.query_id}")
-    expect(page.get_by_text("Somebody has judged every page")).to_be_visible()
+    expect(page.get_by_text("Every page in the systems")).to_be_visible()
 
     page.goto(f"{url}/studies/{slug}/assign")
-    expect(page.get_by_role("heading", name="New queries")).to_be_visible()
-    expect(page.get_by_role("heading", name="Assigned before")).to_be_visible()
+    expect(page.get_by_text("New queries", exact=True).first).to_be_visible()
     sound(page, "assign-new")
-    page.get_by_role("button", name="Assign 10 missing assignments").click()
+    page.get_by_role("button", name="Assign 10 assignments").click()
     expect(page.get_by_text("10 assignments created.")).to_be_visible()
 
     with own_site.sessions.write.begin() as session:
         make_user(session, name=f"Emil Sand {slug}")
     page.goto(f"{url}/studies/{slug}/assign")
+    page.get_by_text("More people or more often").click()
     page.get_by_label(f"Emil Sand {slug}").check()
-    page.get_by_role("button", name="Update preview").click()
     move = page.get_by_role("button", name="Move 5 assignments")
     expect(move).to_be_visible()
     sound(page, "assign-move")
@@ -163,12 +153,10 @@ def test_a_study_grows_while_it_runs(
     page.get_by_text("Change").first.click()
     page.get_by_role("button", name="Withdraw", exact=True).first.click()
     page.goto(f"{url}/studies/{slug}/assign")
-    expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
-    expect(page.get_by_role("button", name="Move")).to_have_count(0)
     sound(page, "assign-gaps")
-    page.get_by_role("button", name="Assign 1 missing assignment").click()
+    page.get_by_role("button", name="Fill 1 gap").click()
     expect(page.get_by_text("1 assignment created.")).to_be_visible()
-    expect(page.get_by_role("heading", name="What is missing")).to_have_count(0)
+    expect(page.get_by_role("button", name="Fill")).to_have_count(0)
 
 
 def test_from_the_dashboard_to_void_work(
@@ -188,10 +176,10 @@ def test_from_the_dashboard_to_void_work(
     expect(card).to_contain_text("12 of 16")
     expect(card).to_contain_text("Expected end")
     dora = f"Dora Kiss {slug}"
-    line = page.get_by_role("row").filter(has_text=dora)
+    line = page.locator(".lack").filter(has_text=dora)
     expect(line).to_contain_text("very fast")
     sound(page, "dashboard")
-    line.get_by_role("link", name=f"Look at the work of {dora}").click()
+    line.get_by_role("link", name=f"Check {dora}").click()
 
     page.get_by_label("All 3 that match the filters").check()
     page.get_by_label("Reason to void").fill("Answers within two seconds")
@@ -201,10 +189,10 @@ def test_from_the_dashboard_to_void_work(
     page.goto(f"{url}/studies/{slug}/progress")
     expect(page.locator("#p-stats")).to_contain_text("9 of 16")
     page.goto(url)
-    line = page.get_by_role("row").filter(has_text="3 of 16 assignments are missing")
+    line = page.locator(".lack").filter(has_text="3 of 16 assignments are missing")
     sound(page, "work-missing")
-    line.get_by_role("link", name="Assign").click()
-    expect(page.get_by_role("heading", name="What is missing")).to_be_visible()
+    line.get_by_role("link", name="Fill 3 gaps").click()
+    expect(page.get_by_role("heading", name="To do")).to_be_visible()
 
     page.goto(f"{url}/studies/{slug}/work?state=void")
     page.get_by_label("All 3 that match the filters").check()

@@ -95,7 +95,7 @@ def test_who_waits_gets_the_pair_that_becomes_free(
     second.sign_in(elsewhere)
     bela = elsewhere.new_page()
     bela.goto(second.url)
-    waits = bela.get_by_text("Your teammates have the last questions")
+    waits = bela.get_by_text("Waiting for your team")
     expect(waits).to_be_visible()
     sound(bela, "team-waits")
     with bela.expect_response(second.url):  # it looks again, and nothing has changed
@@ -105,7 +105,7 @@ def test_who_waits_gets_the_pair_that_becomes_free(
     expect(bela.get_by_role("heading", name="Your queue")).to_be_visible()
     expect(bela.get_by_text("Waiting for your team")).to_be_visible()
     sound(bela, "queue-waits")
-    bela.go_back()
+    bela.get_by_role("link", name="Wait there").click()
     expect(waits).to_be_visible()
     with ansa.expect_response("**/timer"):
         ansa.keyboard.press("p")

@@ -6,19 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.commands import Command
 from topkapi.analysis.dcglearn import load_gains
 from topkapi.analysis.dcglearn.replication.simulated import random_pairs, true_gains
-from topkapi.app.cli import main
 
 
-def run(
-    capsys: pytest.CaptureFixture[str], *arguments: str, group: str = "dcg"
-) -> tuple[int, str, str]:
-    with pytest.raises(SystemExit) as ended:
-        main([group, *arguments])
-    captured = capsys.readouterr()
-    assert isinstance(ended.value.code, int)
-    return ended.value.code, captured.out, captured.err
+@pytest.fixture
+def dcg(topkapi: Command) -> Command:
+    return topkapi.of("dcg")
 
 
 def write_lists(path: Path, n: int = 80) -> None:
@@ -36,25 +31,20 @@ def write_lists(path: Path, n: int = 80) -> None:
 
 
 @pytest.mark.thorough
-def test_learn_writes_gains_and_says_how_good_they_are(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_learn_writes_gains_and_says_how_good_they_are(dcg: Command, tmp_path: Path) -> None:
     write_lists(tmp_path / "lists.jsonl")
     arguments = ("learn", str(tmp_path / "lists.jsonl"), "--bootstrap", "10")
-    code, output, _ = run(capsys, *arguments, "--out", str(tmp_path / "learned.json"))
-    assert code == 0
+    output = dcg.done(*arguments, "--out", str(tmp_path / "learned.json"))
     for word in ("80 preferences", "learned", "exponential", "linear", "chance", "learned.json"):
         assert word in output
     gains = load_gains(tmp_path / "learned.json")
     assert gains.gains.size == 5
     assert gains.discounts.size == 10
-    code, output, _ = run(capsys, *arguments, "--json", "--penalty", "weights", "--c", "1")
-    assert json.loads(output)["settings"]["penalty"] == "weights"
+    told = dcg.told(*arguments, "--penalty", "weights", "--c", "1")
+    assert told["settings"]["penalty"] == "weights"
 
 
-def test_learn_joins_scores_cut_into_grades(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_learn_joins_scores_cut_into_grades(dcg: Command, tmp_path: Path) -> None:
     lists, scores = tmp_path / "lists.jsonl", tmp_path / "scores.tsv"
     names = [f"d{number}" for number in range(6)]
     scores.write_text(
@@ -68,96 +58,63 @@ def test_learn_joins_scores_cut_into_grades(
             row = {"query": f"q{query}", "left": two[0], "right": two[1], "answer": better}
             stream.write(json.dumps(row) + "\n")
     common = ("learn", str(lists), "--grades", str(scores), "--k", "3", "--bootstrap", "0")
-    code, output, _ = run(capsys, *common, "--cuts", "20,50", "--c", "1", "--json")
-    assert code == 0
-    assert len(json.loads(output)["gains"]) == 3
-    code, output, _ = run(capsys, *common, "--levels", "2", "--c", "1", "--json")
-    assert len(json.loads(output)["gains"]) == 2
+    assert len(dcg.told(*common, "--cuts", "20,50", "--c", "1")["gains"]) == 3
+    assert len(dcg.told(*common, "--levels", "2", "--c", "1")["gains"]) == 2
     for wrong, word in (
         ((), "whole grade"),
         (("--cuts", "a"), "not a comma-separated list of numbers"),
         (("--cuts", "1", "--levels", "2"), "either"),
     ):
-        code, _, complaint = run(capsys, *common, *wrong)
-        assert code == 1
-        assert word in complaint
-        assert len(complaint.splitlines()) == 1
-    code, _, complaint = run(capsys, "learn", str(lists), "--levels", "2")
-    assert (code, "--grades" in complaint) == (1, True)
+        assert word in dcg.refused(*common, *wrong)
+    assert "--grades" in dcg.refused("learn", str(lists), "--levels", "2")
 
 
-def test_coherence_compares_any_two_settings(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    code, output, _ = run(capsys, "coherence", "--pairs", "20000", "--json")
-    assert code == 0
-    assert json.loads(output)["agree"] == pytest.approx(0.90, abs=0.01)
+def test_coherence_compares_any_two_settings(dcg: Command, tmp_path: Path) -> None:
+    assert dcg.told("coherence", "--pairs", "20000")["agree"] == pytest.approx(0.90, abs=0.01)
     true_gains(1).save(tmp_path / "gains.json")
     picture = tmp_path / "figure.svg"
-    code, output, _ = run(
-        capsys,
+    output = dcg.done(
         *("coherence", "--first", "linear", "--second", str(tmp_path / "gains.json")),
         *("--pairs", "2000", "--out", str(picture)),
     )
     assert "100.0%" in output
     assert picture.read_text().startswith("<?xml")
-    code, _, complaint = run(capsys, "coherence", "--first", "cubic")
-    assert (code, "cubic" in complaint) == (1, True)
-    code, _, complaint = run(capsys, "coherence", "--grades", "1,x")
-    assert (code, "--grades" in complaint) == (1, True)
+    assert "cubic" in dcg.refused("coherence", "--first", "cubic")
+    assert "--grades" in dcg.refused("coherence", "--grades", "1,x")
 
 
-def test_simulate_draws_the_figures_asked_for(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    code, output, _ = run(
-        capsys, "simulate", "--figure", "2", "--runs", "1", "--out", str(tmp_path / "out"), "--json"
-    )
-    assert code == 0
-    (figure,) = json.loads(output)
+def test_simulate_draws_the_figures_asked_for(dcg: Command, tmp_path: Path) -> None:
+    (figure,) = dcg.told("simulate", "--figure", "2", "--runs", "1", "--out", str(tmp_path / "out"))
     assert figure["figure"] == "2"
     assert figure["lines"]["DCGLearn"][-1] > 0.96
     assert (tmp_path / "out/figure-2.csv").read_text().startswith("training pairs,DCGLearn,Other")
     assert (tmp_path / "out/figure-2.png").stat().st_size > 1000
-    code, _, complaint = run(capsys, "simulate", "--figure", "11")
-    assert (code, "--data" in complaint) == (1, True)
+    assert "--data" in dcg.refused("simulate", "--figure", "11")
 
 
-def test_simulate_ranks_the_documents_of_a_letor_file(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_simulate_ranks_the_documents_of_a_letor_file(dcg: Command, tmp_path: Path) -> None:
     rng = np.random.default_rng(0)
     lines = [f"{rng.integers(0, 3)} qid:{q} 1:0.5\n" for q in range(1, 9) for _ in range(15)]
     (tmp_path / "tiny.letor").write_text("".join(lines))
-    code, output, _ = run(
-        capsys, "simulate", "--data", str(tmp_path / "tiny.letor"), "--figure", "13", "--runs", "1"
+    output = dcg.done(
+        "simulate", "--data", str(tmp_path / "tiny.letor"), "--figure", "13", "--runs", "1"
     )
-    assert code == 0
     assert "Figure 12-13" in output
 
 
-def test_learned_gains_score_a_run(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_learned_gains_score_a_run(topkapi: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("q 0 a 0\nq 0 b 2\nq 0 c 1\n")
     (tmp_path / "run").write_text("q Q0 a 1 3 x\nq Q0 b 2 2 x\nq Q0 c 3 1 x\n")
     gains = tmp_path / "gains.json"
     gains.write_text('{"gains": [1, 2, 5], "discounts": [1, 0.25]}')
-    common = ("score", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), "--json")
-    code, output, _ = run(
-        capsys, *common, "--measures", "ndcg@2", "--gains", str(gains), group="rank"
-    )
-    assert code == 0
-    assert json.loads(output)["measures"]["ndcg@2"] == pytest.approx(1 / 4.25)
-    code, output, _ = run(
-        capsys,
-        *common,
-        *("--measures", "ndcg@2", "--gains", str(gains), "--discounts-only"),
-        group="rank",
-    )
-    assert json.loads(output)["measures"]["ndcg@2"] == pytest.approx(0.75 / 3.25)
+    common = ("rank", "score", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"))
+    learned = (*common, "--measures", "ndcg@2", "--gains", str(gains))
+    for more, expected in (((), 1 / 4.25), (("--discounts-only",), 0.75 / 3.25)):
+        measured = topkapi.told(*learned, *more)["measures"]
+        assert measured["ndcg@2"] == pytest.approx(expected)
     for wrong, word in (
         (("--measures", "ndcg@3", "--gains", str(gains)), "beyond"),
         (("--measures", "map", "--gains", str(gains)), "none of which"),
         (("--measures", "ndcg@2", "--discounts-only"), "--gains"),
     ):
-        code, _, complaint = run(capsys, *common, *wrong, group="rank")
-        assert (code, word in complaint) == (1, True)
+        assert word in topkapi.refused(*common, *wrong)

@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import delete, update
 from sqlalchemy.orm import Session
 
-from tests.commands import run_command
+from tests.commands import Command
+from tests.databases import transaction_on
 from tests.exporting import judge
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.base import now
-from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.db.models import JudgmentRow, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.installation.secret import load_secret
@@ -23,20 +23,18 @@ Break = Callable[[pytest.MonkeyPatch, str, Path], object]
 
 
 @pytest.fixture
-def healthy(sqlite_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
+def healthy(
+    sqlite_url: str, sqlite_folder_of_commands: Path, monkeypatch: pytest.MonkeyPatch
+) -> str:
     monkeypatch.setattr("topkapi.app.cli.doctor._LEAST_FREE", 1)
-    load_secret(tmp_path / "topkapi.secret")
+    load_secret(sqlite_folder_of_commands / "topkapi.secret")
     with_rows(sqlite_url, lambda session: make_user(session, role=Role.ADMIN))
     return sqlite_url
 
 
 def with_rows(url: str, act: Callable[[Session], object]) -> None:
-    engine = make_engine(url)
-    with make_sessions(engine).write.begin() as session:
+    with transaction_on(url) as session:
         act(session)
-    engine.dispose()
 
 
 def at_migration(url: str, name: str) -> None:
@@ -141,9 +139,8 @@ FAULTS: dict[str, tuple[str, str, Break]] = {
 
 
 @pytest.mark.usefixtures("healthy")
-def test_a_sound_installation_has_no_problem(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run_command(capsys, ["doctor"])
-    assert code == 0, out
+def test_a_sound_installation_has_no_problem(topkapi: Command) -> None:
+    out = topkapi.done("doctor")
     assert {line.split()[0] for line in out.splitlines()} <= {"ok", "note"}
     assert [line.split()[1] for line in out.splitlines()] == [
         *("files", "settings", "secret", "addresses", "disk", "database", "accounts", "clock"),
@@ -156,12 +153,12 @@ def test_each_fault_is_found_with_what_to_do(
     healthy: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    topkapi: Command,
     fault: str,
 ) -> None:
     check, advice, break_it = FAULTS[fault]
     break_it(monkeypatch, healthy, tmp_path)
-    code, out, _ = run_command(capsys, ["doctor", "--json"])
+    code, out, _ = topkapi("doctor", "--json")
     assert code == 1
     found = [each for each in json.loads(out) if each["state"] == "problem"]
     problems = {each["check"]: each["message"] for each in found}

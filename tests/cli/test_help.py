@@ -11,16 +11,8 @@ import pytest
 import typer
 from typer.main import get_command
 
-from tests.commands import run_command
-from topkapi.analysis.dcglearn.replication.figures import FIGURES
-from topkapi.analysis.dcglearn.replication.letor_figures import LETOR_FIGURES
-from topkapi.analysis.experiments.tables import FORMATS
-from topkapi.analysis.models import MODELS
-from topkapi.analysis.papers.sweeps import KS
-from topkapi.analysis.report import sources
-from topkapi.app.cli import COMMANDS, _build, groups, main
-from topkapi.app.cli.groups import GROUPS
-from topkapi.app.services.results.exports import EXPORTS
+from tests.commands import Command
+from topkapi.app.cli import COMMANDS, build
 
 HEAVY = ("numpy", "scipy", "sqlalchemy", "alembic", "numba", "fastapi", "topkapi.app.db")
 _RUN = """
@@ -51,21 +43,16 @@ def run_all(calls: Iterable[list[str]], **environment: str) -> subprocess.Comple
     )
 
 
-def commands_of(group: str, first: str) -> dict[str, str]:
-    """Return the short help of the real commands of a group."""
-    command = get_command(_build([group, first]))
+def commands_of(name: str) -> dict[str, str]:
+    """Return the summaries of a group's commands; a command that is no group has none."""
+    command = get_command(build([name]))
     assert isinstance(command, typer.core.TyperGroup)
-    found = command.commands[group]
-    assert isinstance(found, typer.core.TyperGroup)
-    return {name: each.get_short_help_str(1000) for name, each in found.commands.items()}
+    group = command.commands[name]
+    inner = group.commands if isinstance(group, typer.core.TyperGroup) else {}
+    return {word: each.get_short_help_str(1000) for word, each in inner.items()}
 
 
-@pytest.mark.parametrize("group", GROUPS)
-def test_the_outline_of_a_group_equals_the_group(group: str) -> None:
-    assert group in COMMANDS
-    real = commands_of(group, next(iter(GROUPS[group])))
-    assert commands_of(group, "") == real
-    assert list(real) == list(GROUPS[group])
+GROUPS = {name: found for name in COMMANDS if (found := commands_of(name))}
 
 
 @pytest.mark.thorough
@@ -80,10 +67,10 @@ def test_help_imports_no_heavy_module(group: str) -> None:
 
 @pytest.mark.parametrize("arguments", [(), *((group,) for group in GROUPS)])
 def test_no_summary_is_cut_off(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
+    topkapi: Command, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    _, out, _ = run_command(capsys, [*arguments, "--help"])
+    out = topkapi.done(*arguments, "--help")
     shown = " ".join(out.split())
     summaries = GROUPS[arguments[0]] if arguments else COMMANDS
     for name, summary in summaries.items():
@@ -91,22 +78,9 @@ def test_no_summary_is_cut_off(
     assert max(map(len, out.splitlines())) <= 80
 
 
-def test_names_in_help_texts_are_those_of_the_program() -> None:
-    assert tuple(MODELS) == groups.MODELS
-    assert tuple(FORMATS) == groups.TABLE_FORMATS
-    assert tuple(sources.FORMATS) == groups.PREFERENCE_FORMATS
-    assert tuple(FIGURES) == groups.FIGURES
-    assert tuple(LETOR_FIGURES) == groups.LETOR_FIGURES
-    assert tuple(KS) == groups.KS
-    assert tuple(EXPORTS) == groups.EXPORTS
-
-
-def test_help_among_other_arguments_runs_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_among_other_arguments_runs_nothing(topkapi: Command) -> None:
     for arguments in (["study", "import", "x", "--name", "--help"], ["serve", "--port", "--help"]):
-        with pytest.raises(SystemExit) as ended:
-            main(arguments)
-        assert ended.value.code == 0
-        assert f"Usage: topkapi {arguments[0]}" in capsys.readouterr().out
+        assert f"Usage: topkapi {arguments[0]}" in topkapi.done(*arguments)
 
 
 @pytest.mark.thorough
@@ -122,7 +96,7 @@ def test_a_shell_completes_commands_and_options() -> None:
 
 @pytest.mark.thorough
 def test_refusals_are_json_for_programs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topkapi: Command
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", f"sqlite:///{tmp_path / 'empty.db'}")
     (tmp_path / "empty.db").touch()
@@ -135,7 +109,7 @@ def test_refusals_are_json_for_programs(
         ("not_found", "export", "tulips", "topk", "--out", str(tmp_path / "x")),
         ("refused", "study", "import", str(tmp_path / "study")),
     ):
-        exit_code, out, err = run_command(capsys, [*arguments, "--json"])
+        exit_code, out, err = topkapi(*arguments, "--json")
         assert (exit_code in (1, 2), out) == (True, ""), arguments
         (line,) = err.splitlines()
         assert json.loads(line)["error"]["code"] == code, line

@@ -21,7 +21,7 @@ SIMULATING = """
 import signal
 from topkapi.app.cli import main
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored if the tests run in background
-main("simulate --sorter robust --n 300 --k 30 --runs 400 --processes 2".split())
+main("simulate sessions --sorter robust --n 300 --k 30 --runs 400 --processes 2".split())
 """
 
 

@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import select
 
 from tests.chat_endpoint import ChatEndpoint, Fault, serving_chat
+from tests.forking import Forked
 from tests.live import FORKER
 from tests.processes import running
 from tests.ranked import make_ranked_study
@@ -25,12 +26,16 @@ COMMAND = (sys.executable, "-c", "from topkapi.app.cli import main; main()", "ju
 pytestmark = pytest.mark.both
 
 
+@pytest.fixture(autouse=True)
+def _study(sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
+        make_ranked_study(session, slug="ranked", queries=2, documents=6)
+
+
 @pytest.mark.thorough
 def test_a_killed_run_is_continued_by_the_same_command(
     sessions: Sessions, database_url: str, tmp_path: Path
 ) -> None:
-    with sessions.write.begin() as session:
-        make_ranked_study(session, slug="ranked", queries=2, documents=6)
     slow = Fault(429, "wait", {"Retry-After": "0.05"})
     # Fewer than the tries of one call, which might meet all of them
     endpoint = ChatEndpoint(faults={2: slow, 5: slow, 9: slow, 14: slow, 20: slow}.get)
@@ -82,20 +87,23 @@ class Held:
             self.released.wait()
 
 
+def begun(endpoint: ChatEndpoint, database_url: str, log: Path, *more: str) -> Forked:
+    """Start the command beside the test."""
+    environment = {**os.environ, "TOPKAPI_DATABASE_URL": database_url}
+    environment["TOPKAPI_MODEL_KEY"] = endpoint.key
+    arguments = ["judge", "ranked", "--model", "fake", "--endpoint", endpoint.address, *more]
+    return FORKER.start(arguments, environment, log)
+
+
 @pytest.mark.thorough
 def test_a_signal_stops_a_run_after_the_replies_in_transit_and_it_says_so(
     sessions: Sessions, database_url: str, tmp_path: Path
 ) -> None:
-    with sessions.write.begin() as session:
-        make_ranked_study(session, slug="ranked", queries=2, documents=6)
     held, log = Held(5), tmp_path / "log"
     endpoint = ChatEndpoint(faults=held)
-    environment = {**os.environ, "TOPKAPI_DATABASE_URL": database_url}
-    environment["TOPKAPI_MODEL_KEY"] = endpoint.key
     with serving_chat(endpoint):
-        arguments = ["judge", "ranked", "--model", "fake", "--endpoint", endpoint.address]
-        arguments += ["--concurrency", "1", "--timeout", "3600"]
-        process = FORKER.start(arguments, environment, log)
+        more = ("--concurrency", "1", "--timeout", "3600")
+        process = begun(endpoint, database_url, log, *more)
         held.arrived.wait()
         process.terminate()
         until(lambda: "stopping; waiting for the replies" in log.read_text())
@@ -113,23 +121,18 @@ def test_a_signal_stops_a_run_after_the_replies_in_transit_and_it_says_so(
 def test_the_job_of_a_killed_run_ends_when_another_begins(
     sessions: Sessions, database_url: str, tmp_path: Path
 ) -> None:
-    with sessions.write.begin() as session:
-        make_ranked_study(session, slug="ranked", queries=2, documents=6)
     held = Held(3)
     endpoint = ChatEndpoint(faults=held)
-    environment = {**os.environ, "TOPKAPI_DATABASE_URL": database_url}
-    environment["TOPKAPI_MODEL_KEY"] = endpoint.key
     with serving_chat(endpoint):
-        arguments = ["judge", "ranked", "--model", "fake", "--endpoint", endpoint.address]
-        killed = FORKER.start(arguments, environment, tmp_path / "killed")
+        killed = begun(endpoint, database_url, tmp_path / "killed")
         held.arrived.wait()
         killed.kill()
         killed.wait()
         held.released.set()
         with sessions.write.begin() as session:
             expire_leases(session, session.scalars(select(Job.worker)).one() or "")
-        arguments += ["--most-requests", "1000"]
-        assert FORKER.start(arguments, environment, tmp_path / "log").wait() == 0
+        more = ("--most-requests", "1000")
+        assert begun(endpoint, database_url, tmp_path / "log", *more).wait() == 0
     with sessions.read() as session:
         states = session.scalars(select(Job.state).order_by(Job.id)).all()
     assert states == [JobState.STOPPED, JobState.DONE]

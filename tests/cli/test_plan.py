@@ -1,54 +1,38 @@
 """`topkapi plan`: cost and quality of a study that is not yet made."""
 
-import json
-from pathlib import Path
-
 import pytest
 
-from tests.commands import run_command
+from tests.commands import Command
+from tests.databases import transaction_on
 from tests.factories import make_study
-from topkapi.app.db.engine import make_engine, make_sessions
-from topkapi.app.domain.study import StudySettings
 
 HEAP = ("plan", "--sorter", "heap", "--runs", "50", "--processes", "1")
 
 
-def test_a_plan_says_questions_hours_quality_and_queries(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_a_plan_says_questions_hours_quality_and_queries(topkapi: Command) -> None:
     asked = ("--queries", "30", "--n", "20", "--k", "5", "--people", "3", "--seconds", "10")
-    code, out, _ = run_command(
-        capsys, [*HEAP, *asked, "--lists", "2", "--difference", "0.05", "--goal", "0.5", "--json"]
-    )
-    found = json.loads(out)
+    more = ("--lists", "2", "--difference", "0.05", "--goal", "0.5")
+    found = topkapi.told(*HEAP, *asked, *more)
     (line,) = found["efforts"]
-    assert code == 0
     assert line["questions"] == pytest.approx(60 * line["questions_per_list"], abs=3)
     assert line["hours"] == pytest.approx(line["questions"] / 360, abs=0.1)
     assert line["hours_per_person"] == pytest.approx(line["hours"] / 3, abs=0.1)
     assert found["chosen"] == line
     assert found["queries_to_tell_apart"] == 128
-    code, out, _ = run_command(capsys, [*HEAP, *asked, "--goal", "0.999"])
+    out = topkapi.done(*HEAP, *asked, "--goal", "0.999")
     assert "30 queries of 20 documents, top 5, 30 lists, 3 people, 10 s per question" in out
     assert "No line reaches 0.999" in out
+    assert "People err as in 67 sets of real votes, in 20 % of their answers on average." in out
 
 
-def test_a_study_gives_its_size(
-    capsys: pytest.CaptureFixture[str],
-    sqlite_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-) -> None:
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
-    monkeypatch.chdir(tmp_path)
-    engine = make_engine(sqlite_url)
-    with make_sessions(engine).write.begin() as session:
-        study = make_study(session, slug="tulips", queries=4, documents=7)
-        study.settings = StudySettings(k=2)
-    engine.dispose()
-    code, out, _ = run_command(capsys, [*HEAP, "--study", "tulips"])
-    assert code == 0
+@pytest.mark.usefixtures("sqlite_folder_of_commands")
+def test_a_study_gives_its_size(topkapi: Command, sqlite_url: str) -> None:
+    with transaction_on(sqlite_url) as session:
+        make_study(session, slug="tulips", queries=4, documents=7, k=2)
+    out = topkapi.done(*HEAP, "--study", "tulips")
     assert "4 queries of 7 documents, top 2, 4 lists, 1 person, 20 s per question" in out
+    out = topkapi.done(*HEAP, "--study", "tulips", "--error", "0.05")
+    assert "People err in 5 % of their answers (normal errors)." in out
 
 
 @pytest.mark.parametrize(
@@ -60,9 +44,6 @@ def test_a_study_gives_its_size(
     ],
 )
 def test_what_cannot_be_planned_is_refused_in_one_line(
-    capsys: pytest.CaptureFixture[str], arguments: list[str], problem: str
+    topkapi: Command, arguments: list[str], problem: str
 ) -> None:
-    code, _, said = run_command(capsys, ["plan", *arguments])
-    assert code == 1
-    assert problem in said
-    assert said.count("\n") == 1
+    assert problem in topkapi.refused("plan", *arguments)

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.commands import run_command
+from tests.commands import Command
 from topkapi.analysis.data import RankingData, read_letor, write_letor
 from topkapi.analysis.data.folds import FoldSet
 from topkapi.analysis.metrics import evaluate
@@ -14,8 +14,9 @@ from topkapi.analysis.models import load_model
 from topkapi.app.cli.rank import experiments
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    return run_command(capsys, ["rank", *arguments])
+@pytest.fixture
+def rank(topkapi: Command) -> Command:
+    return topkapi.of("rank")
 
 
 def graded(seed: int, first: int, n_queries: int = 12) -> RankingData:
@@ -44,36 +45,29 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_a_trained_model_scores_and_its_run_scores_the_same(
-    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+    rank: Command, folder: Path, tmp_path: Path
 ) -> None:
     train, vali, test = (
         str(folder / "Fold1" / f"{part}.txt.gz") for part in ("train", "vali", "test")
     )
     model, ranking = str(tmp_path / "model.json"), str(tmp_path / "run.txt")
-    code, output, _ = run(
-        capsys, "train", train, "--model", "focused-net", "--set", "k=3", "--out", model
-    )
-    assert code == 0
+    output = rank.done("train", train, "--model", "focused-net", "--set", "k=3", "--out", model)
     assert "FocusedNet(k=3" in output
-    code, output, _ = run(capsys, "score", test, "--model", model, "--out", ranking, "--json")
+    scored = rank.told("score", test, "--model", model, "--out", ranking)
     data = read_letor(test)
     expected = evaluate(data, load_model(model).predict(data), ["ndcg@10", "map", "err"])
-    assert json.loads(output)["measures"] == pytest.approx(expected)
-    code, output, _ = run(capsys, "score", test, "--run", ranking, "--json")
-    assert json.loads(output)["measures"] == pytest.approx(expected)
-    code, output, _ = run(
-        capsys, "train", train, "--model", "ranknet", "--validation", vali, "--out", model, "--json"
-    )
-    assert json.loads(output)["settings"]["l2"] > 0
-    code, output, _ = run(capsys, "score", test, "--model", model, "--per-query")
+    assert scored["measures"] == pytest.approx(expected)
+    assert rank.told("score", test, "--run", ranking)["measures"] == pytest.approx(expected)
+    more = ("--model", "ranknet", "--validation", vali, "--out", model)
+    assert rank.told("train", train, *more)["settings"]["l2"] > 0
+    output = rank.done("score", test, "--model", model, "--per-query")
     assert output.count("\n") == data.n_queries + 3
 
 
-def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_run_is_scored_against_qrels(rank: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("a 0 x 2\na 0 y 0\n")
     (tmp_path / "run").write_text("a Q0 y 1 2.0 t\na Q0 x 2 1.0 t\n")
-    code, output, _ = run(
-        capsys,
+    output = rank.done(
         "score",
         str(tmp_path / "qrels"),
         "--run",
@@ -81,20 +75,16 @@ def test_a_run_is_scored_against_qrels(capsys: pytest.CaptureFixture[str], tmp_p
         "--measures",
         "map",
     )
-    assert code == 0
     assert output.split() == ["map", "0.5000"]
 
 
-def test_a_run_earns_nothing_for_what_it_did_not_retrieve(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_run_earns_nothing_for_what_it_did_not_retrieve(rank: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("1 0 a 1\n1 0 b 1\n1 0 c 0\n2 0 e 1\n2 0 f 1\n")
     (tmp_path / "run").write_text("1 Q0 c 1 1.0 t\n")
     source = (str(tmp_path / "qrels"), "--run", str(tmp_path / "run"))
-    code, output, _ = run(capsys, "score", *source, "--measures", "ndcg,map,p@10", "--json")
-    assert code == 0
-    assert json.loads(output)["measures"] == {"ndcg": 0, "map": 0, "p@10": 0}
-    assert json.loads(output)["queries"] == 2
+    output = rank.told("score", *source, "--measures", "ndcg,map,p@10")
+    assert output["measures"] == {"ndcg": 0, "map": 0, "p@10": 0}
+    assert output["queries"] == 2
 
 
 @pytest.mark.parametrize(
@@ -115,10 +105,10 @@ def test_a_run_earns_nothing_for_what_it_did_not_retrieve(
     ],
 )
 def test_errors_are_one_line_that_says_what_to_mend(
-    arguments: list[str], fault: str, capsys: pytest.CaptureFixture[str], folder: Path
+    arguments: list[str], fault: str, rank: Command, folder: Path
 ) -> None:
     paths = {"DATA": str(folder / "Fold1" / "test.txt.gz"), "FOLDER": str(folder)}
-    code, output, wrong = run(capsys, *(paths.get(word, word) for word in arguments))
+    code, output, wrong = rank(*(paths.get(word, word) for word in arguments))
     assert code != 0
     assert output == ""
     assert fault in wrong
@@ -127,7 +117,7 @@ def test_errors_are_one_line_that_says_what_to_mend(
 
 @pytest.mark.thorough
 def test_compare_writes_every_format_and_continues_from_its_rows(
-    capsys: pytest.CaptureFixture[str], folder: Path, tmp_path: Path
+    rank: Command, folder: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "results"
     arguments = [
@@ -138,60 +128,47 @@ def test_compare_writes_every_format_and_continues_from_its_rows(
         "--out",
         str(out),
     ]
-    code, output, _ = run(capsys, *arguments, "--format", "markdown")
-    assert code == 0
+    output = rank.done(*arguments, "--format", "markdown")
     assert "**Top-10 small**" in output
     assert "FocusedNet − RankNet" in output
     for ending in ("txt", "csv", "md", "tex", "html", "jsonl"):
         assert (out / f"compare-small.{ending}").stat().st_size > 0
     rows = (out / "compare-small.jsonl").read_text()
     assert len(rows.splitlines()) == 3 * 2 * 2
-    code, again, _ = run(capsys, *arguments, "--format", "markdown")
+    again = rank.done(*arguments, "--format", "markdown")
     assert again == output
     assert (out / "compare-small.jsonl").read_text() == rows
     row = json.loads(rows.splitlines()[0])
     assert {"seed", "data_hash", "version"} <= set(row)
 
 
-def test_compare_by_k_gives_the_rows_of_xia(
-    capsys: pytest.CaptureFixture[str], folder: Path
-) -> None:
-    code, output, _ = run(
-        capsys, "compare", str(folder), "--k", "1,3,full", "--models", "listnet", "--json"
-    )
-    assert code == 0
-    table = json.loads(output)["tables"][0]
+def test_compare_by_k_gives_the_rows_of_xia(rank: Command, folder: Path) -> None:
+    told = rank.told("compare", str(folder), "--k", "1,3,full", "--models", "listnet")
+    table = told["tables"][0]
     assert list(table["rows"]) == ["Top-1 ListMLE", "Top-3 ListMLE", "ListMLE", "ListNet"]
     assert table["columns"] == ["N@1", "N@3", "N@10", "P@1", "P@3", "P@10"]
 
 
 @pytest.mark.thorough
-def test_sweeps_print_tables_and_draw_figures(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_sweeps_print_tables_and_draw_figures(rank: Command, tmp_path: Path) -> None:
     out = tmp_path / "results"
-    code, output, _ = run(
-        capsys,
+    output = rank.done(
         *("sweep-k", "synthetic:10x20", "--models", "listmle", "--ks", "1,5"),
         *("--folds", "1", "--out", str(out)),
     )
-    assert code == 0
     assert "full order" in output
     assert (out / "sweep-k-synthetic-10x20.svg").read_text().startswith("<?xml")
 
 
 def test_bounds_show_the_printed_inequality_and_its_counterexample(
-    capsys: pytest.CaptureFixture[str], folder: Path
+    rank: Command, folder: Path
 ) -> None:
-    code, output, _ = run(capsys, "bounds", str(folder / "Fold1" / "test.txt.gz"), "--k", "3")
-    assert code == 0
+    output = rank.done("bounds", str(folder / "Fold1" / "test.txt.gz"), "--k", "3")
     assert "9 > 3.32" in output
     assert "Lemma 1" in output
 
 
-def test_null_features_and_scaling_are_options_of_compare(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_null_features_and_scaling_are_options_of_compare(rank: Command, tmp_path: Path) -> None:
     rows = [
         f"{d % 3} qid:{q} 1:{d % 3 + 0.1 * q} 2:{1000.0 * d} 3:{'NULL' if d else 1}"
         for q in range(9)
@@ -200,19 +177,18 @@ def test_null_features_and_scaling_are_options_of_compare(
     path = tmp_path / "raw.txt"
     path.write_text("\n".join(rows) + "\n")
     given = ("compare", str(path), "--models", "regression", "--truth", "graded", "--folds", "1")
-    code, _, wrong = run(capsys, *given)
+    code, _, wrong = rank(*given)
     assert code != 0
     assert "NULL" in wrong
-    code, output, wrong = run(capsys, *given, "--null", "minimum")
+    code, output, wrong = rank(*given, "--null", "minimum")
     assert code == 0
     assert "consider --normalise" in wrong
-    code, output, wrong = run(capsys, *given, "--null", "zero", "--normalise")
+    code, output, wrong = rank(*given, "--null", "zero", "--normalise")
     assert code == 0
     assert "Regression" in output
     assert "--normalise" not in wrong
-    assert run(capsys, *given, "--null", "one")[2] == (
-        "topkapi: --null: 'one' is neither zero nor minimum\n"
-    )
+    refused = rank.refused(*given, "--null", "one")
+    assert refused == "topkapi: --null: 'one' is neither zero nor minimum\n"
 
 
 def test_ground_truths_share_scaled_features(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,28 +205,25 @@ def test_ground_truths_share_scaled_features(monkeypatch: pytest.MonkeyPatch) ->
     assert found["graded"] is found["topk"]
 
 
-def test_a_run_is_scored_against_preferences(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_a_run_is_scored_against_preferences(rank: Command, tmp_path: Path) -> None:
     prefs, ranking = tmp_path / "prefs", tmp_path / "run"
     prefs.write_text("a p 1 x 2\na p 1 y 1\na q 1 x 1\na q 1 z 2.5\n")
     ranking.write_text("a Q0 y 1 2.0 t\na Q0 x 2 1.0 t\n")
     names = ["--measures", "prefs_simp,prefs_num_prefs_poss"]
-    code, output, _ = run(capsys, "score", str(prefs), "--run", str(ranking), *names, "--per-query")
-    assert code == 0
+    output = rank.done("score", str(prefs), "--run", str(ranking), *names, "--per-query")
     assert output.splitlines() == [
         "a                  prefs_simp 0.0000  prefs_num_prefs_poss 2.0000",
         "prefs_simp         0.0000",
         "prefs_num_prefs_poss 2.0000",
     ]
     prefs.write_text("a 0 x 2\na 0 y 3\n")
-    code, output, _ = run(capsys, "score", str(prefs), "--run", str(ranking), *names, "--json")
-    assert json.loads(output)["measures"] == {"prefs_simp": 1.0, "prefs_num_prefs_poss": 1.0}
+    again = rank.told("score", str(prefs), "--run", str(ranking), *names)
+    assert again["measures"] == {"prefs_simp": 1.0, "prefs_num_prefs_poss": 1.0}
     for more, fault in (
         (["--run", str(ranking), "--measures", "prefs_simp,map"], "a separate command"),
         (["--model", "m.json", "--measures", "prefs_simp"], "prefs_simp needs --run"),
         (["--run", str(ranking), "--measures", "prefs_same"], "write prefs_simp, prefs_simp_imp"),
     ):
-        code, _, wrong = run(capsys, "score", str(prefs), *more)
+        code, _, wrong = rank("score", str(prefs), *more)
         assert code != 0
         assert fault in " ".join(wrong.split())

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.commands import run_command
+from tests.commands import Command
+from tests.databases import transaction_on
 from tests.exporting import add_features, by_worth, judge, make_grades
 from tests.factories import make_assignment, make_study, make_user, queries_of
-from topkapi.app.cli import main
-from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.domain.pairs.answers import Answer, Question
 
 SMALL = ("--models", "regression,ranknet", "--folds", "3")
@@ -19,8 +18,7 @@ def fill(url: str) -> None:
     """Create two studies: in the first Ansa has four lists and two graded queries, Bao three
     lists.
     """
-    engine = make_engine(url)
-    with make_sessions(engine).write.begin() as session:
+    with transaction_on(url) as session:
         study = make_study(session, slug="tulips", queries=5)
         add_features(session, study, named=True)
         ansa, bao = (make_user(session, email=f"{name}@x.example") for name in ("ansa", "bao"))
@@ -33,7 +31,6 @@ def fill(url: str) -> None:
         for query in queries[3:]:
             judge(session, make_grades(session, bao, query))
         make_study(session, slug="new")
-    engine.dispose()
 
 
 def _contrary(question: Question) -> Answer:
@@ -41,32 +38,27 @@ def _contrary(question: Question) -> Answer:
 
 
 @pytest.fixture
-def folder(database_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def folder(database_url: str, folder_of_commands: Path) -> Path:
     """Run the commands in this folder, on a database with a judged study."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     fill(database_url)
-    return tmp_path
+    return folder_of_commands
 
 
 @pytest.fixture
-def sqlite_folder(sqlite_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+def sqlite_folder(sqlite_url: str, sqlite_folder_of_commands: Path) -> Path:
     """Provide `folder` on SQLite only, for tests that do not depend on the database."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", sqlite_url)
     fill(sqlite_url)
-    return tmp_path
+    return sqlite_folder_of_commands
 
 
-def run(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
-    return run_command(capsys, ["rank", *arguments])
+@pytest.fixture
+def rank(topkapi: Command) -> Command:
+    return topkapi.of("rank")
 
 
-def test_a_study_is_compared_and_what_is_left_out_is_said(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_study_is_compared_and_what_is_left_out_is_said(folder: Path, rank: Command) -> None:
     arguments = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--out", "results")
-    code, output, stderr = run(capsys, *arguments)
+    code, output, stderr = rank(*arguments)
     assert code == 0, stderr
     assert "Top-3 tulips" in output
     assert "Graded" not in output
@@ -83,67 +75,45 @@ def test_a_study_is_compared_and_what_is_left_out_is_said(
 
 
 def test_a_study_and_its_letor_export_give_the_same_model(
-    sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
+    sqlite_folder: Path, topkapi: Command, rank: Command
 ) -> None:
-    with pytest.raises(SystemExit):
-        main(["export", "tulips", "letor", "--out", "tulips.letor"])
+    topkapi.done("export", "tulips", "letor", "--out", "tulips.letor")
     arguments = ("train", "--model", "ranknet")
     exported = ("tulips.letor", "--topk", "3", "--normalise", "--out", "of-file.json")
     for more in (("--study", "tulips", "--out", "of-study.json"), exported):
-        code, _, stderr = run(capsys, *arguments, *more)
-        assert code == 0, stderr
+        rank.done(*arguments, *more)
     of_study, of_file = (
         json.loads((sqlite_folder / name).read_text()) for name in ("of-study.json", "of-file.json")
     )
     assert of_study == of_file
 
 
-def test_top_k_models_learn_the_k_of_the_study(
-    sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    del sqlite_folder
-    arguments = ("train", "--study", "tulips", "--model", "topk-listmle", "--out", "x", "--json")
+@pytest.mark.usefixtures("sqlite_folder")
+def test_top_k_models_learn_the_k_of_the_study(rank: Command) -> None:
+    arguments = ("train", "--study", "tulips", "--model", "topk-listmle", "--out", "x")
     for more, k in (((), 3), (("--topk", "2"), 2), (("--set", "k=1"), 1)):
-        code, output, stderr = run(capsys, *arguments, *more)
-        assert code == 0, stderr
-        assert json.loads(output)["settings"]["k"] == k
+        assert rank.told(*arguments, *more)["settings"]["k"] == k
 
 
 @pytest.mark.thorough
-def test_one_assessor_gives_other_data_than_the_consensus(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    del folder
-    arguments = ("compare", "--study", "tulips", *SMALL, "--truth", "topk", "--json")
-    hashes = []
-    for more in ((), ("--assessor", "bao@x.example")):
-        code, output, stderr = run(capsys, *arguments, *more)
-        assert code == 0, stderr
-        hashes.append(json.loads(output)["data_hash"])
-    assert hashes[0] != hashes[1]
+@pytest.mark.usefixtures("folder")
+def test_one_assessor_gives_other_data_than_the_consensus(rank: Command) -> None:
+    arguments = ("compare", "--study", "tulips", *SMALL, "--truth", "topk")
+    one = rank.told(*arguments, "--assessor", "bao@x.example")
+    assert one["data_hash"] != rank.told(*arguments)["data_hash"]
 
 
 @pytest.mark.thorough
-def test_a_model_is_trained_and_scored_on_a_study(
-    folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, _, stderr = run(
-        capsys, "train", "--study", "tulips", "--model", "ranknet", "--out", "model.json"
-    )
-    assert code == 0, stderr
-    measures = ("--measures", "kappa-ndcg@3", "--json")
-    score = ("score", "--study", "tulips", *measures)
-    code, by_model, _ = run(capsys, *score, "--model", "model.json", "--out", "run.txt")
-    assert code == 0
-    assert json.loads(by_model)["queries"] == 4
+def test_a_model_is_trained_and_scored_on_a_study(folder: Path, rank: Command) -> None:
+    rank.done("train", "--study", "tulips", "--model", "ranknet", "--out", "model.json")
+    score = ("score", "--study", "tulips", "--measures", "kappa-ndcg@3")
+    by_model = rank.told(*score, "--model", "model.json", "--out", "run.txt")
+    assert by_model["queries"] == 4
     assert (folder / "run.txt").read_text().startswith("q0 Q0 q0-d")
-    code, by_run, _ = run(capsys, *score, "--run", "run.txt")
-    assert json.loads(by_run) == json.loads(by_model)
-    code, graded, _ = run(capsys, *score, "--model", "model.json", "--truth", "graded")
-    assert json.loads(graded)["queries"] == 2
-    code, by_pairs, _ = run(capsys, *score, "--run", "run.txt", "--measures", "prefs_avgjg")
-    assert code == 0
-    assert 0 < json.loads(by_pairs)["measures"]["prefs_avgjg"] < 1
+    assert rank.told(*score, "--run", "run.txt") == by_model
+    assert rank.told(*score, "--model", "model.json", "--truth", "graded")["queries"] == 2
+    by_pairs = rank.told(*score, "--run", "run.txt", "--measures", "prefs_avgjg")
+    assert 0 < by_pairs["measures"]["prefs_avgjg"] < 1
 
 
 @pytest.mark.parametrize(
@@ -165,9 +135,9 @@ def test_a_model_is_trained_and_scored_on_a_study(
     ],
 )
 def test_errors_are_one_line_that_says_what_to_mend(
-    arguments: str, fault: str, sqlite_folder: Path, capsys: pytest.CaptureFixture[str]
+    arguments: str, fault: str, sqlite_folder: Path, rank: Command
 ) -> None:
-    code, output, wrong = run(capsys, *arguments.split())
+    code, output, wrong = rank(*arguments.split())
     assert code != 0
     assert output == ""
     assert fault in wrong
@@ -176,7 +146,7 @@ def test_errors_are_one_line_that_says_what_to_mend(
 
 
 def test_models_without_their_library_are_left_out_in_one_line(
-    sqlite_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    sqlite_folder: Path, monkeypatch: pytest.MonkeyPatch, topkapi: Command
 ) -> None:
     python = sqlite_folder / "env" / "bin" / "python"
     monkeypatch.setattr("sys.executable", str(python))
@@ -184,11 +154,11 @@ def test_models_without_their_library_are_left_out_in_one_line(
     monkeypatch.setattr("topkapi.app.cli.rank.experiments.TABLE_ORDER", ["ranknet", "lightgbm"])
     command = "(env/bin/python -m pip install 'lightgbm>=4.6')"
     arguments = ["rank", "compare", "--study", "tulips", "--folds", "3", "--truth", "topk"]
-    code, out, err = run_command(capsys, arguments)
+    code, out, err = topkapi(*arguments)
     assert code == 0, err
     assert [line for line in err.splitlines() if "lightgbm" in line.lower()] == [
         f"left out, not installed: lightgbm {command}"
     ]
     assert "LightGBM" not in out
-    code, _, err = run_command(capsys, [*arguments, "--models", "ranknet,lightgbm"])
+    code, _, err = topkapi(*arguments, "--models", "ranknet,lightgbm")
     assert (code, err) == (1, f"topkapi: --models: not installed: lightgbm {command}\n")

@@ -19,7 +19,8 @@ import pytest
 
 from tests import processes
 from tests.chat_endpoint import ChatEndpoint, serving_chat
-from tests.clients import connect, get
+from tests.clients import connect, form_token, get
+from tests.databases import transaction_on
 from tests.factories import PASSWORD, make_user
 from tests.live import FORKER, LiveServer, serving, started_by
 from tests.ranked import make_ranked_study
@@ -82,14 +83,11 @@ def test_an_sqlite_file_is_made_at_the_first_start_and_outlives_a_kill(
 
 
 def test_several_workers_share_sign_ins_and_end_together(sqlite_url: str, tmp_path: Path) -> None:
-    engine = make_engine(sqlite_url)
-    with make_sessions(engine).write.begin() as session:
+    with transaction_on(sqlite_url) as session:
         make_user(session, email="demo@example.org", password=PASSWORD, demo=True)
-    engine.dispose()
     with serving(sqlite_url, tmp_path, workers="2") as server, connect() as client:
         assert "Demo sign-ins, on this machine only" in server.log.read_text()
-        page = client.get(f"{server.url}/sign-in").text
-        token = page.split('name="csrf_token" value="')[1].split('"')[0]
+        token = form_token(client.get(f"{server.url}/sign-in"))
         fields = {"email": "demo@example.org", "password": PASSWORD, "csrf_token": token}
         assert client.post(f"{server.url}/sign-in", data=fields).status_code == 303
         for _ in range(8):
@@ -107,6 +105,12 @@ def checkout_command(tmp_path: Path) -> Path:
     (site / "libraries.pth").write_text("\n".join(path for path in sys.path if path))
     subprocess.run([root / ".ci/link-checkout", environment / "bin"], cwd=root, check=True)
     return environment / "bin" / "topkapi"
+
+
+def two_workers(server: LiveServer, without: list[int]) -> list[int] | None:
+    """Return the workers of a server if there are two, all of them new."""
+    workers = workers_of(server.process.pid)
+    return workers if len(workers) == 2 and not {*workers} & {*without} else None
 
 
 def workers_of(pid: int) -> list[int]:
@@ -139,6 +143,14 @@ def test_workers_serve_from_a_checkout_and_end_with_a_killed_parent(
     ) as server:
         workers = workers_of(server.process.pid)
         assert len(workers) == 2
+        os.kill(workers[0], signal.SIGKILL)
+        workers = until(partial(two_workers, server, without=workers[:1]), "a new worker")
+        os.kill(server.process.pid, signal.SIGHUP)
+        workers = until(partial(two_workers, server, without=workers), "two new workers")
+        server.secret_file.write_text("too short: no further worker can start")
+        os.kill(server.process.pid, signal.SIGHUP)
+        until(lambda: "the others stay" in server.log.read_text(), "a successor that cannot start")
+        assert workers_of(server.process.pid) == workers
         server.kill()
         until(lambda: not any(is_alive(pid) for pid in workers), "the end of the workers")
     with socket.socket() as probe:
@@ -211,10 +223,9 @@ def test_a_killed_worker_is_started_again_and_its_job_ends(sqlite_url: str, tmp_
 
 
 PATIENT = """
-from uvicorn.supervisors.multiprocess import Multiprocess
 from topkapi.app.cli import main
-from topkapi.app.web.server import processes
-Multiprocess.keep_subprocess_alive = lambda self: None  # it ends processes that are stopped
+from topkapi.app.web.server import processes, supervisor
+supervisor.SILENT_SECONDS = float("inf")  # the test stops processes, which then do not reply
 processes.GRACE_SECONDS = None
 main()
 """

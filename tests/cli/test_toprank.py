@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.commands import Command
 from topkapi.analysis.data import RankingData, write_letor
 from topkapi.analysis.metrics import usual_gains
-from topkapi.app.cli import main
 
 
 def graded(seed: int, first: int) -> RankingData:
@@ -27,32 +27,22 @@ def write_fold(folder: Path) -> str:
     return str(folder / "data")
 
 
-def test_models_are_compared_under_learned_gains(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_models_are_compared_under_learned_gains(topkapi: Command, tmp_path: Path) -> None:
     data, gains = write_fold(tmp_path), tmp_path / "gains.json"
     usual_gains(3, 10, linear=True).save(gains)
     found = []
     for more in ((), ("--gains", str(gains))):
         arguments = ["rank", "compare", data, "--models", "regression", "--truth", "graded"]
-        with pytest.raises(SystemExit) as ended:
-            main([*arguments, "--json", "--out", str(tmp_path / "out"), *more])
-        assert ended.value.code == 0
-        tables = json.loads(capsys.readouterr().out)["tables"]
+        tables = topkapi.told(*arguments, "--out", str(tmp_path / "out"), *more)["tables"]
         found.append(dict(zip(tables[0]["columns"], tables[0]["rows"]["Regression"], strict=True)))
     assert found[0]["N@10"] != found[1]["N@10"]
     assert found[0]["MAP"] == found[1]["MAP"]
 
 
 @pytest.mark.thorough
-def test_the_three_comparisons_have_a_row_for_every_model(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
+def test_the_three_comparisons_have_a_row_for_every_model(topkapi: Command, tmp_path: Path) -> None:
     arguments = ["rank", "toprank-study", write_fold(tmp_path), "--out", str(tmp_path / "out")]
-    with pytest.raises(SystemExit) as ended:
-        main([*arguments, "--json"])
-    assert ended.value.code == 0
-    tables = json.loads(capsys.readouterr().out)["tables"]
+    tables = topkapi.told(*arguments)["tables"]
     rows = [list(table["rows"]) for table in tables]
     assert rows == [
         ["TopMargin", "TopSlack"],

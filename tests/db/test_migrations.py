@@ -9,11 +9,10 @@ from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import Judge, give_lists, make_ranked_study
 from topkapi.app.db import migrations
 from topkapi.app.db.base import Base
-from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.engine import Sessions, make_engine, make_sessions
 from topkapi.app.db.models import Assignment, AuditEvent, JudgmentRow, Study, StudyAccess, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.services import audit
-from topkapi.app.services.judging.live_sessions import LiveSessions
 
 
 def test_up_down_up_leaves_what_the_models_say(empty_database_url: str) -> None:
@@ -110,12 +109,16 @@ def test_pages_are_stored_uncompressed_on_postgresql(
     assert [tuple(row) for row in found] == [("data", "e"), ("text", "e")]
 
 
-@pytest.mark.thorough
-def test_a_study_takes_its_state_over_from_the_audit_log(empty_database_url: str) -> None:
-    url = empty_database_url
+def down_and_up(url: str, revision: str) -> None:
+    migrations.downgrade(url, revision)
     migrations.upgrade(url)
-    engine = make_engine(url)
-    with make_sessions(engine).write.begin() as session:
+
+
+@pytest.mark.thorough
+def test_a_study_takes_its_state_over_from_the_audit_log(
+    database_url: str, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
         study = make_study(session, slug="tulips", queries=1, documents=2)
         for people in ([1, 2], [2, 1]):
             audit.record(
@@ -125,70 +128,57 @@ def test_a_study_takes_its_state_over_from_the_audit_log(empty_database_url: str
         audit.record(session, None, "study.copy", "tulips", file="a.zip", bytes=5, judgments=3)
         audit.record(session, None, "study.copy", "roses", file="b.zip", bytes=5, judgments=3)
         number = study.id
-    migrations.downgrade(url, "0008")
-    migrations.upgrade(url)
-    with make_sessions(engine).read() as session:
+    down_and_up(database_url, "0008")
+    with sessions.read() as session:
         study = session.get_one(Study, number)
         assert study.rotations == {"ruled": {"people": [2, 1], "seed": "s"}}
         assert study.full_copy is not None
         assert (study.full_copy["file"], study.full_copy["judgments"]) == ("a.zip", 3)
         assert datetime.fromisoformat(study.full_copy["at"]).tzinfo is not None
-    engine.dispose()
 
 
 @pytest.mark.thorough
-def test_researchers_keep_the_studies_there_are(empty_database_url: str) -> None:
-    url = empty_database_url
-    migrations.upgrade(url)
-    engine = make_engine(url)
-    with make_sessions(engine).write.begin() as session:
+def test_researchers_keep_the_studies_there_are(database_url: str, sessions: Sessions) -> None:
+    with sessions.write.begin() as session:
         people = [make_user(session, role=role, reads=False) for role in Role]
         studies = [make_study(session), make_study(session)]
         given = {(people[1].id, study.id) for study in studies}
-    migrations.downgrade(url, "0020")
-    migrations.upgrade(url)
-    with make_sessions(engine).read() as session:
+    down_and_up(database_url, "0020")
+    with sessions.read() as session:
         rows = session.scalars(select(StudyAccess)).all()
         assert {(row.user_id, row.study_id) for row in rows} == given
-    engine.dispose()
 
 
 @pytest.mark.thorough
-def test_work_that_asks_nothing_is_finished_by_the_upgrade(empty_database_url: str) -> None:
-    url = empty_database_url
-    migrations.upgrade(url)
-    engine = make_engine(url)
-    with make_sessions(engine).write.begin() as session:
+def test_work_that_asks_nothing_is_finished_by_the_upgrade(
+    database_url: str, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
         made = {
             pages: make_assignment(
                 session, query=queries_of(session, make_study(session, documents=pages))[0]
             ).id
             for pages in (0, 1, 2)
         }
-    migrations.downgrade(url, "0019")
-    migrations.upgrade(url)
-    with make_sessions(engine).read() as session:
+    down_and_up(database_url, "0019")
+    with sessions.read() as session:
         rows = {pages: session.get_one(Assignment, number) for pages, number in made.items()}
         assert [rows[pages].finished_at is not None for pages in (0, 1, 2)] == [True, True, False]
         assert rows[1].finished_at == rows[1].created_at
-    engine.dispose()
 
 
 @pytest.mark.thorough
-def test_compared_lists_are_lost_as_a_whole_by_a_downgrade(empty_database_url: str) -> None:
-    url = empty_database_url
-    migrations.upgrade(url)
-    engine = make_engine(url)
-    with make_sessions(engine).write.begin() as session:
+def test_compared_lists_are_lost_as_a_whole_by_a_downgrade(
+    database_url: str, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
         study = make_ranked_study(session, lists_pairs="active")
         user = make_user(session)
-        Judge(session, give_lists(session, study, user=user), LiveSessions()).say()
+        Judge(session, give_lists(session, study, user=user)).say()
         kept = make_assignment(session, query=queries_of(session, study)[0]).id
-    migrations.downgrade(url, "0005")
-    migrations.upgrade(url)
-    with make_sessions(engine).write.begin() as session:
+    down_and_up(database_url, "0005")
+    with sessions.write.begin() as session:
         assert session.scalars(select(Assignment.id)).all() == [kept]
         assert session.scalar(select(func.count(JudgmentRow.id))) == 0
         study, user = session.get_one(Study, 1), session.get_one(User, user.id)
-        Judge(session, give_lists(session, study, user=user), LiveSessions()).to_the_end()
-    engine.dispose()
+        Judge(session, give_lists(session, study, user=user)).to_the_end()

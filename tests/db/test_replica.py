@@ -15,7 +15,7 @@ from pydantic import SecretStr
 from sqlalchemy import URL, make_url, update
 
 from tests.clients import open_client
-from tests.commands import run_command
+from tests.commands import Command
 from tests.databases import (
     PostgresqlTemplate,
     end_process,
@@ -98,7 +98,7 @@ def test_exports_are_of_the_replica_which_catches_up_first(
     sessions: Sessions,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    topkapi: Command,
     postgresql_template: PostgresqlTemplate,
 ) -> None:
     with sessions.write.begin() as session:
@@ -133,6 +133,6 @@ def test_exports_are_of_the_replica_which_catches_up_first(
         assert "is at migration none, needed" in refused.text
         for name, url in (("DATABASE_URL", primary), ("READ_DATABASE_URL", make_url(other))):
             monkeypatch.setenv(f"TOPKAPI_{name}", url.render_as_string(hide_password=False))
-        _, out, _ = run_command(capsys, ["doctor", "--json"])
+        _, out, _ = topkapi("doctor", "--json")
         (found,) = (each for each in json.loads(out) if each["check"] == "replica")
         assert found["state"] == "problem"

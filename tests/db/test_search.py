@@ -122,15 +122,13 @@ def test_a_page_of_any_size_is_stored(session: Session, study: Study) -> None:
 
 
 @pytest.mark.thorough
-def test_documents_stored_before_the_upgrade_are_found(empty_database_url: str) -> None:
-    url = empty_database_url
-    migrations.upgrade(url)
-    engine = make_engine(url)
-    with make_sessions(engine).write.begin() as session:
+def test_documents_stored_before_the_upgrade_are_found(
+    database_url: str, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
         number = make_study(session, slug="old", queries=1, documents=2).id
     for _ in range(2):
-        migrations.downgrade(url, "0009")
-        migrations.upgrade(url)
-        with make_sessions(engine).read() as session:
+        migrations.downgrade(database_url, "0009")
+        migrations.upgrade(database_url)
+        with sessions.read() as session:
             assert len(found(session, session.get_one(Study, number), "water")) == 2
-    engine.dispose()

@@ -35,7 +35,7 @@ def test_statements_with_an_unfit_text_are_refused(session: Session, text: str) 
 
 @each_case("number", [2**63, -(2**63) - 1, 10**40])
 def test_integers_beyond_64_bits_are_refused(session: Session, number: int) -> None:
-    with pytest.raises(Unstorable, match=r"^id is too large a number"):
+    with pytest.raises(Unstorable, match=r"^id is too large; numbers"):
         session.scalars(select(User).where(User.id == number)).all()
 
 

@@ -1,7 +1,7 @@
 """Rotation with growth: queries and assessors are added, work is withdrawn, rounds are added."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -100,17 +100,25 @@ def happened(study: Running, event: Event) -> Growth[int, int]:
     return study.grow(people, event.rounds)
 
 
+def lived(
+    tools: tuple[Tool, ...], history: list[Event]
+) -> Iterator[tuple[Running, Event, Growth[int, int]]]:
+    """Yield a study after each event of a history in which nothing is refused."""
+    study = Running(tools)
+    for event in history:
+        try:
+            grown = happened(study, event)
+        except Invalid:
+            assume(False)
+        yield study, event, grown
+
+
 @given(tools=tool_sets, history=events)
 def test_nobody_meets_a_query_twice_and_every_query_is_judged_as_often_as_promised(
     tools: tuple[Tool, ...], history: list[Event]
 ) -> None:
-    study = Running(tools)
-    for event in history:
-        try:
-            happened(study, event)
-        except Invalid:
-            assume(False)
-        met = Counter((work.assessor, work.query) for work in study.work | study.withdrawn)
+    for study, event, _ in lived(tools, history):
+        met = Counter((work.assessor, work.query) for work in [*study.work, *study.withdrawn])
         assert set(met.values()) <= {1}
         judged = Counter((work.query, work.tool, work.round) for work in study.work)
         promised = product(range(study.queries), tools, range(event.rounds))
@@ -140,12 +148,7 @@ def _short(study: Running, query: int, people: set[int], rounds: int) -> bool:
 def test_loads_of_new_queries_differ_by_at_most_one(
     tools: tuple[Tool, ...], history: list[Event]
 ) -> None:
-    study = Running(tools)
-    for event in history:
-        try:
-            grown = happened(study, event)
-        except Invalid:
-            assume(False)
+    for _, _, grown in lived(tools, history):
         if grown.step is not None:
             mine = set(grown.step.queries)
             loads = Counter(work.assessor for work in grown.added if work.query in mine)
@@ -177,12 +180,7 @@ def _spread(loads: Counter[int], m: int) -> int:
 
 @given(tools=tool_sets, history=events)
 def test_what_was_assigned_stays(tools: tuple[Tool, ...], history: list[Event]) -> None:
-    study = Running(tools)
-    for event in history:
-        try:
-            happened(study, event)
-        except Invalid:
-            assume(False)
+    for study, event, _ in lived(tools, history):
         before = set(study.work)
         again = study.grow(range(event.people), event.rounds)
         assert not again.added

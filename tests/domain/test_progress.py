@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.domain.people import answer_all, answer_once, answering_at_random, truthful
-from topkapi.app.domain.log import Entry, EntryKind
+from topkapi.app.domain.log import Entry, EntryKind, answer
 from topkapi.app.domain.pairs.answers import Judgment
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.session import PairSession
@@ -85,11 +85,8 @@ def _judge(session: PairSession, assessor: SimulatedAssessor) -> list[Entry[Judg
     def person(question: Question) -> Answer:
         return answers[assessor.prefer((question.left, question.right))]
 
-    log: list[Entry[Judgment]] = []
-    while answer_once(session, person):
-        assert session.last is not None
-        log.append(session.last)
-    return log
+    answer_all(session, person)
+    return [*map(answer, session.effective)]
 
 
 @pytest.mark.thorough

@@ -3,14 +3,17 @@
 from itertools import combinations
 from math import exp
 from random import Random
+from statistics import stdev
 
 import pytest
 
 from tests.cases import each_case
 from topkapi.app.domain.pairs.answers import Preference
 from topkapi.app.domain.pairs.simulated_assessors import (
+    WIDTHS,
     Errors,
     SimulatedAssessor,
+    mean_error_of_people,
     normal_width,
     true_worths,
 )
@@ -19,7 +22,7 @@ from topkapi.app.domain.pairs.simulated_assessors import (
 def share_of_errors(errors: Errors, rate: float, apart: tuple[int, int] = (0, 50)) -> float:
     """Return the share of wrong answers over all pairs whose ranks are ``apart``."""
     wrong = asked = 0
-    for number in range(30):
+    for number in range(300 if errors is Errors.PEOPLE else 30):
         random = Random(f"{errors}/{number}")
         worth = true_worths(50, 0, random, errors)
         assessor = SimulatedAssessor(worth, error=rate, errors=errors, random=random)
@@ -39,6 +42,7 @@ def share_of_errors(errors: Errors, rate: float, apart: tuple[int, int] = (0, 50
         (Errors.BRADLEY_TERRY, 0.1, 0.1),
         (Errors.NORMAL, 0.1, 0.1),
         (Errors.MIXED, 0.1, 0.05 + 0.9 * 0.05),  # lapses, else half the rate
+        (Errors.PEOPLE, 0.0, mean_error_of_people()),
     ],
 )
 def test_the_mean_error_over_all_pairs_is_that_of_the_model(
@@ -64,3 +68,14 @@ def test_the_width_of_normal_errors_gives_the_mean_error() -> None:
         assert normal_width(rate) == pytest.approx(width, abs=0.003)
         mean = sum(1 / (1 + exp(each / width)) for each in apart) / len(apart)
         assert mean == pytest.approx(rate, abs=0.003)
+
+
+def test_the_errors_of_people_have_the_widths_of_real_votes() -> None:
+    """The spread of a query's scores, in units of the noise of an answer, is 1 over the width."""
+    random = Random(5)
+    drawn = sorted(1 / stdev(true_worths(300, 0, random, Errors.PEOPLE)) for _ in range(2000))
+    for share, width in WIDTHS[1:-1]:
+        assert drawn[int(share * 2000)] == pytest.approx(width, rel=0.08)
+    graded = true_worths(300, 4, random, Errors.PEOPLE)
+    assert len(set(graded)) == 4
+    assert 0.4 < stdev(graded) < 8

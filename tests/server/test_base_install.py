@@ -5,9 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.databases import transaction_on
 from tests.factories import make_study, make_user, queries_of
 from tests.judging import make_job
-from topkapi.app.db.engine import make_engine, make_sessions
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.extras import EXTRAS, MODULES, packages
@@ -59,14 +59,12 @@ def in_base(
 def test_a_server_without_extras_judges_and_says_what_the_rest_needs(
     sqlite_url: str, tmp_path: Path
 ) -> None:
-    engine = make_engine(sqlite_url)
-    with make_sessions(engine).write.begin() as session:
+    with transaction_on(sqlite_url) as session:
         (one,) = queries_of(session, make_study(session, slug="tulips"))
         researcher = make_user(session, role=Role.RESEARCHER)
         _, token = tokens.issue_token(session, researcher, "test")
         job = make_job(session, query=one)
         robust = make_job(session, sorter="robust", budget=9)
-    engine.dispose()
     pages = {
         "robust": (robust.assignment_id, robust.token),
         "progress": "/api/v1/studies/tulips/progress",
@@ -79,7 +77,7 @@ def test_a_server_without_extras_judges_and_says_what_the_rest_needs(
     assert answers["judged"] == answers["robust"] == "finished"
     assert answers["progress"] == [200, ""]
     needed = f"is not installed on this server: pip install {packages('analysis')}. "
-    assert answers["report"] == [501, f"SciPy {needed}Ask who runs the server."]
+    assert answers["report"] == [501, f"SciPy {needed}Ask the administrator of the server."]
 
 
 def test_commands_without_extras_say_in_one_line_what_to_install(

@@ -11,7 +11,7 @@ from sqlalchemy import select
 from tests.browser.assigned_work import Site
 from tests.chat_endpoint import ChatEndpoint, Fault, completion, serving_chat
 from tests.clients import connect
-from tests.commands import run_command
+from tests.commands import Command
 from tests.factories import make_user
 from tests.live import FORKER, serving
 from tests.ranked import make_ranked_study
@@ -53,7 +53,7 @@ def test_a_search_of_logs_database_exports_pages_and_errors_finds_no_key(
     sessions: Sessions,
     database_url: str,
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    topkapi: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
@@ -80,7 +80,7 @@ def test_a_search_of_logs_database_exports_pages_and_errors_finds_no_key(
         jobs = [judged_by_server(sessions, at) for at in (endpoint.address, wrong.address)]
         for at in (endpoint.address, wrong.address):
             arguments = ["--model", "fake", "--endpoint", at, "--name", at[-9:]]
-            texts[f"command {at}"] = str(run_command(capsys, ["judge", SLUG, *arguments]))
+            texts[f"command {at}"] = str(topkapi("judge", SLUG, *arguments))
         cookie = Site(server, sessions).cookie(user)
         with connect(cookies={cookie["name"]: cookie["value"]}) as client:
             for path in (name.format(job=job) for name in PAGES for job in jobs):

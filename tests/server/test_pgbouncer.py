@@ -15,7 +15,7 @@ import pytest
 from sqlalchemy import make_url, select, text
 
 from tests.clients import open_clients
-from tests.databases import PostgresqlTemplate
+from tests.databases import PostgresqlTemplate, transaction_on
 from tests.factories import make_user
 from tests.judging import judge_to_the_end, make_job
 from tests.live import free_port
@@ -81,10 +81,8 @@ def test_people_judge_at_the_same_time(bouncer_url: str, tmp_path: Path) -> None
         upload_dir=tmp_path,
         _env_file=None,
     )
-    engine = make_engine(bouncer_url)
-    with make_sessions(engine).write.begin() as session:
+    with transaction_on(bouncer_url) as session:
         jobs = [make_job(session) for _ in range(4)]
-    engine.dispose()
     with open_clients(create_app(settings), 4) as clients, ThreadPoolExecutor(4) as pool:
         states = list(pool.map(judge_to_the_end, clients, jobs))
     assert [state["state"] for state in states] == ["finished"] * 4

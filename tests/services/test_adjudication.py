@@ -7,24 +7,18 @@ from typing import Any
 import pytest
 from sqlalchemy.orm import Session
 
+from tests.assessing import Assessor
 from tests.factories import make_study, make_user, queries_of
 from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.domain.log import EntryKind
-from topkapi.app.domain.pairs.session import Asking
-from topkapi.app.domain.session import SubmittedAnswer
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import bulk, gaps, manual_assignment, rebalancing
 from topkapi.app.services.assignments.adjudication import (
     assign_adjudication,
     assign_proposals,
     disagreements,
 )
-from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import Submission
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.exports.consensus import consensus_lists
 from topkapi.app.services.results.exports.formats import EXPORTS
@@ -33,26 +27,17 @@ from topkapi.app.services.results.query_results import query_results
 
 def judge(session: Session, row: Assignment, best: list[str]) -> None:
     """Answer every question in favour of the page that comes first in ``best``."""
-    live, position = LiveSessions(), 0
-    while True:
-        state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=row.user_id)
-        if not isinstance(state.state, Asking):
-            return
-        question = state.state.question
-        left, right = (state.documents[page].name for page in (question.left, question.right))
-        answer = "left" if best.index(left) < best.index(right) else "right"
-        submitted = SubmittedAnswer(answer, left=left, right=right)
-        entry = Submission(position, EntryKind.ANSWER, submitted)
-        labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id, submission=entry)
-        position += 1
+    assessor = Assessor(session, row)
+    while shown := assessor.shown():
+        left, right = map(best.index, shown)
+        assessor.answer("left" if left < right else "right")
 
 
 def split_study(
     session: Session, slug: str = "tulips", queries: int = 1
 ) -> tuple[Study, list[User]]:
     """Create a study in which two people disagree about the best two pages of one query or more."""
-    study = make_study(session, slug=slug, queries=2, documents=4)
-    study.settings = StudySettings(k=2)
+    study = make_study(session, slug=slug, queries=2, documents=4, k=2)
     people = [make_user(session, name=name) for name in ("Ansa", "Bao", "Chidi")]
     for query, (number, person) in product(range(queries), enumerate(people[:2])):
         names = [f"q{query}-d{page}" for page in range(4)]
@@ -108,8 +93,7 @@ def test_a_third_person_decides_what_two_disagree_about(session: Session, winner
 
 
 def test_single_lists_do_not_disagree(session: Session) -> None:
-    study = make_study(session, slug="tulips", queries=2, documents=4)
-    study.settings = StudySettings(k=2)
+    study = make_study(session, slug="tulips", queries=2, documents=4, k=2)
     person = make_user(session, name="Ansa")
     row = manual_assignment.assign_one(
         session, study, email=person.email, query="q0", tool=Tool.PAIRS, round_number=1
@@ -120,7 +104,7 @@ def test_single_lists_do_not_disagree(session: Session) -> None:
 
 def test_nobody_adjudicates_a_query_they_have_met(session: Session) -> None:
     study, people = split_study(session)
-    with pytest.raises(Conflict, match="nobody judges a query twice"):
+    with pytest.raises(Conflict, match="no one judges a query twice"):
         assign_adjudication(session, study, query="q0", email=people[0].email)
     with pytest.raises(Conflict, match="nothing to adjudicate"):
         assign_adjudication(session, study, query="q1", email=people[2].email)
@@ -128,7 +112,7 @@ def test_nobody_adjudicates_a_query_they_have_met(session: Session) -> None:
     other = make_user(session, name="Dora")
     with pytest.raises(Conflict, match="Chidi has been assigned this adjudication"):
         assign_adjudication(session, study, query="q0", email=other.email)
-    with pytest.raises(Conflict, match="cannot be handed over"), session.begin_nested():
+    with pytest.raises(Conflict, match="cannot be reassigned"), session.begin_nested():
         manual_assignment.reassign(session, study, row.id, other.email)
     everyone = [person.id for person in (*people, other)]
     assert rebalancing.plan_rebalancing(session, study, everyone).shifts == []

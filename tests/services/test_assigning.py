@@ -1,13 +1,14 @@
 from collections import Counter
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.exporting import judge
-from tests.factories import make_study, make_user, queries_of
+from tests.factories import BOTH, make_study, make_user, queries_of
 from topkapi.app.db.models import Assignment, AuditEvent, Candidate, Study
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken
 from topkapi.app.domain.enums import Tool
@@ -18,14 +19,9 @@ from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments.rotation import assign, assign_rotation, plan_rotation
 from topkapi.app.services.assignments.steps import Spec
 
-BOTH = (Tool.PAIRS, Tool.GRADES)
-
 
 def study_with(session: Session, tools: tuple[Tool, ...] = BOTH, queries: int = 6) -> Study:
-    study = make_study(session, queries=queries, documents=4)
-    study.settings = StudySettings(k=2, tools=tools, check_share=0.1)
-    session.flush()
-    return study
+    return make_study(session, queries=queries, documents=4, k=2, tools=tools, check_share=0.1)
 
 
 def people(session: Session, count: int) -> list[int]:
@@ -143,9 +139,7 @@ def test_withdrawn_work_can_go_to_someone_else_but_was_seen(session: Session) ->
 
 
 def test_the_people_of_a_team_have_one_plan_and_a_machine_its_own(session: Session) -> None:
-    study = make_study(session, queries=3, documents=4)
-    settings = StudySettings(k=2, sorter="robust", together=True)
-    study.settings = settings
+    study = make_study(session, queries=3, documents=4, k=2, sorter="robust", together=True)
     users = people(session, 3)
     made = assign_rotation(session, study, users, rounds=3)
     machine = make_user(session)
@@ -170,8 +164,7 @@ def test_a_team_needs_the_robust_sorter() -> None:
 def test_a_prior_is_the_feature_of_the_candidates_in_the_order_of_the_plan(
     session: Session,
 ) -> None:
-    study = make_study(session, queries=2, documents=4)
-    study.settings = StudySettings(k=2, sorter="robust", prior="bm25")
+    study = make_study(session, queries=2, documents=4, k=2, sorter="robust", prior="bm25")
     first, second = (query.id for query in queries_of(session, study))
     user, other = people(session, 2)
     with pytest.raises(Conflict, match="No candidate has the feature 'bm25'"):
@@ -199,8 +192,8 @@ def test_a_prior_is_the_feature_of_the_candidates_in_the_order_of_the_plan(
 
 @pytest.mark.both
 def test_a_machine_is_the_prior_of_queries_that_it_has_judged(session: Session) -> None:
-    study = make_study(session, queries=3, documents=4)
-    study.settings = StudySettings(k=2, sorter="robust", tools=BOTH, prior="machine:model one")
+    rules: dict[str, Any] = {"sorter": "robust", "tools": BOTH, "prior": "machine:model one"}
+    study = make_study(session, queries=3, documents=4, k=2, **rules)
     graded, listed, left = (query.id for query in queries_of(session, study))
     person, machine = make_user(session).id, make_user(session, name="Model One")
     machine.machine = True

@@ -7,14 +7,14 @@ from fastapi import FastAPI
 from httpx import Client
 from sqlalchemy import select
 
-import topkapi
 from tests.chat_endpoint import ChatEndpoint, serving_chat
-from tests.commands import run_command
+from tests.commands import Command
 from tests.exporting import by_worth, judge
 from tests.factories import make_assignment, make_user, queries_of, sign_in
 from tests.ranked import make_ranked_study
 from tests.services.test_machine_reports import by_number
 from tests.services.test_machines import result_of, run
+from topkapi import __version__
 from topkapi.analysis.machines import Certificate
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
@@ -56,7 +56,7 @@ def test_a_certificate_is_bound_to_what_was_tested(
     tmp_path: Path,
     database_url: str,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    topkapi: Command,
 ) -> None:
     judged_by_people(sessions)
     judged_by_machine(sessions, "first")
@@ -64,7 +64,7 @@ def test_a_certificate_is_bound_to_what_was_tested(
     assert (found.people, found.queries, found.question) == (3, 6, "pairs")
     assert found.model == "fake (fake-2026-11-01)"
     assert found.prompt.startswith("pairs built in, sha256:")
-    assert found.program == f"topkapi {topkapi.__version__}"
+    assert found.program == f"topkapi {__version__}"
     assert issued(sessions, "first") == found
     assert issued(sessions, "first", epsilon=0.2).test.epsilon == 0.2
 
@@ -85,7 +85,7 @@ def test_a_certificate_is_bound_to_what_was_tested(
     with monkeypatch.context() as environment:
         environment.setenv("TOPKAPI_DATABASE_URL", database_url)
         command = ["machine", "certificate", SLUG, "first", "--out", str(file)]
-        assert run_command(capsys, command)[0] == 0
+        assert topkapi(*command)[0] == 0
     assert file.read_text() == found.to_json()
 
     with sessions.write.begin() as session:

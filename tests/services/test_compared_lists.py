@@ -3,7 +3,6 @@
 import pytest
 from sqlalchemy import select
 
-from tests.exporting import make_judged_study
 from tests.systems import run_of
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Document, Query, Ranking, Study
@@ -30,9 +29,8 @@ def compared(sessions: Sessions, a: str, b: str, query: str = "q0") -> ComparedL
 
 
 @pytest.fixture
-def judged(sessions: Sessions) -> Sessions:
-    with sessions.write.begin() as session:
-        make_judged_study(session)
+def judged(judged: Sessions) -> Sessions:
+    with judged.write.begin() as session:
         study = session.scalars(select(Study)).one()
         runs = [("a", run_of("up").encode()), ("b", run_of("down", turned=True).encode())]
         runs.append(("c", b"q1 Q0 q1-d0 1 1 elsewhere\nq0 Q0 unknown 1 1 strange\n"))
@@ -40,7 +38,7 @@ def judged(sessions: Sessions) -> Sessions:
         query = session.scalars(select(Query.id).where(Query.external_id == "q0")).one()
         page = session.scalars(select(Document.id).where(Document.external_id == "q0-d2")).one()
         session.add(Ranking(query_id=query, system="listed", documents=[page]))
-    return sessions
+    return judged
 
 
 def test_pages_of_systems_that_nobody_has_judged_are_named(judged: Sessions) -> None:

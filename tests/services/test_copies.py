@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.databases import PostgresqlTemplate
+from tests.databases import PostgresqlTemplate, transaction_on
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db import migrations
-from topkapi.app.db.engine import Sessions, make_engine, make_sessions
+from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import (
     Assignment,
     AuditEvent,
@@ -34,7 +34,6 @@ from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.plan_digest import plan_digest
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.services.importing import StudyRefused
 from topkapi.app.services.results.exports import StudySource
@@ -46,8 +45,9 @@ pytestmark = pytest.mark.both
 
 def judged(session: Session) -> Study:
     """Create a study with pairs, lists, a log, a clock, highlights and edited guidelines."""
-    study = make_study(session, slug="tulips", queries=2, documents=4)
-    study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.LISTS))
+    study = make_study(
+        session, slug="tulips", queries=2, documents=4, k=3, tools=(Tool.PAIRS, Tool.LISTS)
+    )
     query = queries_of(session, study)[0]
     row = make_assignment(session, query=query, user=make_user(session, email="ansa@lehto.example"))
     left, right = row.plan["order"][:2]
@@ -190,15 +190,13 @@ def test_a_copy_is_read_on_the_other_database(
     before = facts(session, required_study(session, "tulips"))
 
     def check(url: str) -> None:
-        engine = make_engine(url)
-        with make_sessions(engine).write.begin() as other:
+        with transaction_on(url) as other:
             make_study(other, slug="another", queries=3, documents=5)  # ids differ
             report = read_copy(other, path)
             assert facts(other, required_study(other, "tulips")) == before
             person = other.scalars(select(User).where(User.email == "ansa@lehto.example")).one()
             assert person.password_hash is None
             assert "1 account created without a password" in report.notes[1]
-        engine.dispose()
 
     if session.get_bind().dialect.name == "sqlite":
         with postgresql_template.copy() as url:

@@ -15,14 +15,10 @@ from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments.bulk import void
 from topkapi.app.services.progress.attention import Sign
-from topkapi.app.services.progress.dashboard import (
-    DAYS,
-    Attention,
-    concerns_of_study,
-    dashboard,
-    forecast,
-)
+from topkapi.app.services.progress.forecast import DAYS, forecast
 from topkapi.app.services.progress.study_progress import overview
+from topkapi.app.services.state.dashboard import dashboard
+from topkapi.app.services.state.study import StudyNeed, concerns_of_study, study_state
 
 pytestmark = pytest.mark.both
 
@@ -76,7 +72,7 @@ def usual(session: Session, study: Study) -> None:
         work(session, study, person, index + 2, **done, expected_left=10)
 
 
-def people_in_need(session: Session) -> list[Attention]:
+def people_in_need(session: Session) -> list[StudyNeed]:
     """Return the people who need attention, without what is missing."""
     return [each for each in dashboard(session).attention if each.user]
 
@@ -92,6 +88,13 @@ def test_cards_show_progress_and_days(session: Session, study: Study) -> None:
     assert (len(card.days), card.days[-1]) == (DAYS, 2)
     assert [each.slug for each in seen.unassigned] == ["empty"]
     assert people_in_need(session) == []
+
+
+def test_an_archived_study_without_work_is_archived_not_finished(
+    session: Session, study: Study
+) -> None:
+    study.archived_at = now()
+    assert study_state(session, study).next.reason == "the study is archived"
 
 
 def test_a_range_of_one_day_is_that_day() -> None:

@@ -17,10 +17,7 @@ from topkapi.app.services.studies.edit_study import change_study, version_of
 
 @pytest.fixture
 def study(session: Session) -> Study:
-    found = make_study(session, slug="tulips")
-    found.settings = StudySettings(k=3)
-    session.flush()
-    return found
+    return make_study(session, slug="tulips", k=3)
 
 
 def acts(session: Session) -> list[tuple[str, dict[str, Any]]]:
@@ -101,7 +98,7 @@ def test_withdrawn_work_fixes_nothing(session: Session, study: Study) -> None:
 def test_a_change_made_meanwhile_is_not_overwritten(session: Session, study: Study) -> None:
     seen = version_of(study)
     change_study(session, study, guidelines="Theirs.", seen=seen)
-    with pytest.raises(Conflict, match="Somebody else"):
+    with pytest.raises(Conflict, match="Someone else"):
         change_study(session, study, guidelines="Mine.", seen=seen)
     assert study.guidelines == "Theirs."
 

@@ -35,14 +35,6 @@ from topkapi.app.services.progress.tables import Rates, payments
 pytestmark = pytest.mark.both
 
 
-class Worker(Member):
-    """The assignment of one person, alone or in a team, with any tool."""
-
-    def __init__(self, sessions: Sessions, assignment: Assignment) -> None:
-        self.sessions, self.live = sessions, LiveSessions()
-        self.assignment_id, self.user_id = assignment.id, assignment.user_id
-
-
 MORE = '{"query": "q0", "document": "d6"}\n{"query": "q0", "document": "d7"}\n'
 
 
@@ -51,7 +43,7 @@ def load(sessions: Sessions, folder: Path) -> ImportReport:
         return import_and_commit(sessions, source)
 
 
-def judged(sessions: Sessions, folder: Path, settings: str, people: int) -> list[Worker]:
+def judged(sessions: Sessions, folder: Path, settings: str, people: int) -> list[Member]:
     """Return the members who have finished the first query of a study of 6 pages."""
     small_study(folder, queries=2, documents=6)
     append(folder / "study.toml", settings)
@@ -61,12 +53,12 @@ def judged(sessions: Sessions, folder: Path, settings: str, people: int) -> list
         users = [make_user(session).id for _ in range(people)]
         made = assign_rotation(session, study, users, rounds=people, seed="s")
         first = min(row.query_id for row in made)
-        members = [Worker(sessions, row) for row in made if row.query_id == first]
+        members = [Member(sessions, row) for row in made if row.query_id == first]
     finish(members)
     return members
 
 
-def finish(members: list[Worker]) -> list[frozenset[int]]:
+def finish(members: list[Member]) -> list[frozenset[int]]:
     """Answer by the numbers of the pages in turn; return what was asked."""
     asked = []
     for number in range(200):
@@ -173,7 +165,7 @@ def test_work_in_progress_gets_the_pages_too_and_a_crowd_is_not_called_back(
         row = min(
             assign_rotation(session, study, [user.id], rounds=1), key=lambda row: row.query_id
         )
-        member = Worker(sessions, row)
+        member = Member(sessions, row)
     member.look()
     for _ in range(3):
         member.reply()
@@ -196,5 +188,5 @@ def test_work_in_progress_gets_the_pages_too_and_a_crowd_is_not_called_back(
             )
         )
     append(folder / "candidates.jsonl", '{"query": "q0", "document": "d9"}\n')
-    with pytest.raises(StudyRefused, match="they will not come back"):
+    with pytest.raises(StudyRefused, match="they do not return"):
         load(sessions, folder)

@@ -17,11 +17,11 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Job, Study
 from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs import store
-from topkapi.app.services.jobs.stored import is_current, stored_result
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
 from topkapi.app.services.results.reports.cache import state_digest
 from topkapi.app.services.results.reports.service import make_report, stored_as_report
+from topkapi.app.services.results.stored import is_current, stored_result
 from topkapi.app.services.simulation.pilots import pilot_of
 from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
 from topkapi.app.services.simulation.planning import planned
@@ -108,7 +108,7 @@ def test_features_can_be_chosen(sessions: Sessions) -> None:
     [
         (2, {}, "at least 3 are needed"),
         (3, {"truth": "graded"}, "no query is finished with grades"),
-        (3, {"features": ["gone"]}, "none of the chosen features"),
+        (3, {"features": ["gone"]}, "no longer has any of the chosen features"),
     ],
 )
 def test_a_comparison_that_cannot_be_made_says_what_is_missing(

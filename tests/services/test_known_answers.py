@@ -12,23 +12,22 @@ from tests.cases import each_case
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_adjudication import judge, lines
 from tests.services.test_labeling import AssignedWork
-from tests.studies import append, small_study, write_jsonl
+from tests.studies import append, load, small_study, write_jsonl
 from topkapi.analysis.report.sources import read_votes
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Candidate, GoldPair, Query, Study
 from topkapi.app.db.queries.assignments.assignments import candidates_of_study
-from topkapi.app.db.queries.studies.importing import gold_facts
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.session import Asking
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.accounts.own_data import own_data
 from topkapi.app.services.assignments import manual_assignment
-from topkapi.app.services.importing import StudyRefused, import_study, open_source
+from topkapi.app.services.importing import StudyRefused, open_source
 from topkapi.app.services.importing.checking import check_study
 from topkapi.app.services.importing.comparing import Unchanged
+from topkapi.app.services.importing.kinds.gold import gold_facts
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.progress.study_progress import line_of_person, overview
 from topkapi.app.services.progress.tables import assessors
@@ -41,34 +40,29 @@ GOLD = [
 ]
 
 
-def imported(session: Session, folder: Path) -> Any:
-    with open_source(folder) as source:
-        return import_study(session, source)
-
-
 def test_gold_pairs_are_imported_once_and_extended(session: Session, tmp_path: Path) -> None:
     folder = small_study(tmp_path / "study")
     again = {**GOLD[0], "left": "d1", "right": "d0", "answer": "left"}
     write_jsonl(folder / "gold.jsonl", [GOLD[0], again])
-    report = imported(session, folder)
+    report = load(session, folder)
     assert (report.gold, report.read_from["gold pairs"]) == (1, "gold.jsonl")
     assert "1 identical duplicate line of gold pairs merged" in report.notes
     assert any("1 gold pairs" in line for line in report.lines())
     write_jsonl(folder / "gold.jsonl", GOLD)
-    imported(session, folder)
+    load(session, folder)
     study = session.scalars(select(Study)).one()
     stored = sorted(gold_facts(session, study.id))
     assert stored == [("q0", "d0", "d1", "right", "Says how."), ("q0", "d2", "d1", "tie", "")]
     with pytest.raises(Unchanged):
-        imported(session, folder)
+        load(session, folder)
     write_jsonl(folder / "gold.jsonl", [{**GOLD[0], "answer": "left"}])
     with pytest.raises(StudyRefused, match="already exists with different content"):
-        imported(session, folder)
+        load(session, folder)
     query = session.scalars(select(Query).where(Query.external_id == "q1")).one()
     make_assignment(session, query=query).last_entry_at = study.created_at
     write_jsonl(folder / "gold.jsonl", [{**GOLD[0], "query": "q1", "left": "d3", "right": "d4"}])
-    with pytest.raises(StudyRefused, match="Somebody has begun query 'q1'"):
-        imported(session, folder)
+    with pytest.raises(StudyRefused, match="Work on query 'q1' has begun"):
+        load(session, folder)
 
 
 @each_case(
@@ -76,7 +70,7 @@ def test_gold_pairs_are_imported_once_and_extended(session: Session, tmp_path: P
     [
         ({"query": "q9"}, "query", "There is no query 'q9'. Add the query"),
         ({"left": "d9"}, "left", "There is no document 'd9'. Add the document"),
-        ({"left": "d5"}, "left", "no candidate of query 'q0'. Add it to candidates.jsonl"),
+        ({"left": "d5"}, "left", "not a candidate for query 'q0'. Add it to candidates.jsonl"),
         ({"left": "d1"}, "right", "Both pages are 'd1'. Name two different documents"),
         ({"answer": "d1"}, "answer", "'d1' is not a right answer. Use one of left, right, tie"),
         ({"answer": "tie"}, "answer", "the study offers none. Set allow_ties"),
@@ -154,8 +148,7 @@ def test_gold_decides_and_sums_reach_the_table(session: Session, tmp_path: Path)
 def test_attention_is_asked_counted_and_in_no_other_export(
     session: Session, tmp_path: Path
 ) -> None:
-    study = make_study(session, slug="tulips")
-    study.settings = StudySettings(k=3, attention_every=2)
+    study = make_study(session, slug="tulips", k=3, attention_every=2)
     query, person = queries_of(session, study)[0], make_user(session)
     pages = candidates_of_study(session, study.id)[query.id]
     session.add(GoldPair(query_id=query.id, left_id=pages[0], right_id=pages[1], answer="left"))

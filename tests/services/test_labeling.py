@@ -49,23 +49,29 @@ def answer_to(assignment_state: AssignmentState, answer: Answer) -> SubmittedAns
 
 
 class AssignedWork:
-    """Operations on one assignment, each call in its own transaction."""
+    """Operations on one assignment, by default a new one, each call in its own transaction."""
 
-    def __init__(self, sessions: Sessions, **plan: Any) -> None:
-        self.sessions = sessions
-        self.live = LiveSessions()
-        with sessions.write.begin() as session:
-            assignment = make_assignment(session, **plan)
-            self.assignment_id, self.user_id = assignment.id, assignment.user_id
-            self.plan = Plan.from_json(assignment.plan)
+    def __init__(
+        self, sessions: Sessions, assignment: Assignment | None = None, **plan: Any
+    ) -> None:
+        self.sessions, self.live = sessions, LiveSessions()
+        if assignment is None:
+            with sessions.write.begin() as session:
+                assignment = make_assignment(session, **plan)
+        self.assignment_id, self.user_id = assignment.id, assignment.user_id
+        self.who: dict[str, Any] = {"assignment_id": assignment.id, "user_id": assignment.user_id}
+        self._plan = assignment.plan
+
+    @property
+    def plan(self) -> Plan:
+        return Plan.from_json(self._plan)
 
     def look(self, live: LiveSessions | None = None) -> AssignmentState:
         with self.sessions.read.begin() as session:
             return labeling.assignment_state(
                 session,
                 self.live if live is None else live,
-                assignment_id=self.assignment_id,
-                user_id=self.user_id,
+                **self.who,
             )
 
     def submit(
@@ -75,8 +81,7 @@ class AssignedWork:
             return labeling.submit(
                 session,
                 self.live if live is None else live,
-                assignment_id=self.assignment_id,
-                user_id=self.user_id,
+                **self.who,
                 submission=submission,
                 **more,
             )
@@ -241,8 +246,7 @@ def test_a_worker_that_waited_for_the_lock_sees_what_the_other_wrote(sessions: S
             labeling.submit(
                 session,
                 first,
-                assignment_id=work.assignment_id,
-                user_id=work.user_id,
+                **work.who,
                 submission=sent,
             )
             waiting = pool.submit(work.submit, sent, second)
@@ -290,8 +294,7 @@ def test_a_rolled_back_answer_leaves_no_trace_in_the_live_session(sessions: Sess
         labeling.submit(
             session,
             assigned.live,
-            assignment_id=assigned.assignment_id,
-            user_id=assigned.user_id,
+            **assigned.who,
             submission=Submission(1, answer=answer_to(before, Answer.RIGHT)),
         )
         session.rollback()

@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 from tests.factories import make_user
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
-from topkapi.app.db.queries.accounts.accounts import lock_active_admins
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict
 from topkapi.app.services.accounts import users
+from topkapi.app.services.accounts.users import lock_active_admins
 
 pytestmark = pytest.mark.both
 

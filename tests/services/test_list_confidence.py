@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from tests.exporting import make_judged_study
 from tests.services.test_labeling import AssignedWork
 from topkapi.analysis.data import read_confidence, read_topk
 from topkapi.analysis.report.serialise import record_of
@@ -25,13 +24,6 @@ def exported(sessions: Sessions, format: str, folder: Path, **options: Any) -> P
         chunks = open_export(session, "tulips", format, ExportOptions(**options)).chunks
         path.write_bytes(b"".join(chunks))
     return path
-
-
-@pytest.fixture
-def judged(sessions: Sessions) -> Sessions:
-    with sessions.write.begin() as session:
-        make_judged_study(session)
-    return sessions
 
 
 def test_a_session_that_ends_says_how_sure_it_is_and_any_worker_tells_the_same(

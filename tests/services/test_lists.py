@@ -1,7 +1,6 @@
 """Tests of list assignments on both databases: plans, pending pairs, resuming, concurrency."""
 
 import threading
-from typing import Any
 
 import pytest
 from sqlalchemy import select
@@ -21,8 +20,6 @@ from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.rotation import assign_rotation, plan_rotation
-from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.lists.choice import Chooser
 from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
 from topkapi.app.services.judging.live_sessions import LiveSessions
@@ -43,7 +40,7 @@ def asked_of(session: Session, assignment: Assignment) -> list[tuple[int, int]]:
 def test_every_pair_once_and_then_it_is_finished(session: Session, choice: str) -> None:
     study = make_ranked_study(session, lists_pairs=choice, lists_size=6)
     work = give_lists(session, study)
-    judge = Judge(session, work, LiveSessions())
+    judge = Judge(session, work)
     assert judge.to_the_end() == 6
     assert len(set(asked_of(session, work))) == 6
     assert work.finished_at is not None
@@ -53,8 +50,8 @@ def test_every_pair_once_and_then_it_is_finished(session: Session, choice: str) 
 
 def test_undo_redo_and_a_repeated_submission(session: Session) -> None:
     study = make_ranked_study(session, lists_pairs="active")
-    work, live = give_lists(session, study), LiveSessions()
-    judge = Judge(session, work, live)
+    work = give_lists(session, study)
+    judge = Judge(session, work)
     first = judge.shown()
     judge.say()
     second = judge.shown()
@@ -62,13 +59,11 @@ def test_undo_redo_and_a_repeated_submission(session: Session) -> None:
     assert judge.shown() == first
     judge.step(EntryKind.REDO)
     assert judge.shown() == second
-    ids: dict[str, Any] = {"assignment_id": work.id, "user_id": work.user_id}
     answer = SubmittedAnswer(first_answer(session, work), left=first[0], right=first[1])
-    again = labeling.submit(session, live, **ids, submission=Submission(0, answer=answer))
-    assert again.position == 3
+    assert judge.submit(0, answer).position == 3
     swapped = SubmittedAnswer("left", left=second[1], right=second[0])
     with pytest.raises(OutOfTurn):
-        labeling.submit(session, live, **ids, submission=Submission(3, answer=swapped))
+        judge.submit(3, swapped)
 
 
 def first_answer(session: Session, work: Assignment) -> str:
@@ -83,15 +78,15 @@ def test_resuming_elsewhere_shows_the_stored_pair_though_others_went_on(session:
         give_lists(session, study, seed="a"),
         give_lists(session, study, round=1, seed="b"),
     )
-    here = Judge(session, mine, LiveSessions())
+    here = Judge(session, mine)
     here.say()
     here.say()
     shown = here.shown()
-    Judge(session, other, LiveSessions()).to_the_end()
-    assert Judge(session, mine, LiveSessions()).shown() == shown, "another process, nothing kept"
+    Judge(session, other).to_the_end()
+    assert Judge(session, mine).shown() == shown, "another process, nothing kept"
     assert here.shown() == shown
     here.say()
-    assert Judge(session, mine, LiveSessions()).shown() == here.shown()
+    assert Judge(session, mine).shown() == here.shown()
 
 
 def test_a_recorded_pair_is_replayed_even_if_the_choice_would_now_fall_elsewhere(
@@ -99,7 +94,7 @@ def test_a_recorded_pair_is_replayed_even_if_the_choice_would_now_fall_elsewhere
 ) -> None:
     study = make_ranked_study(session, systems=5, lists_pairs="active")
     work = give_lists(session, study)
-    judge = Judge(session, work, LiveSessions())
+    judge = Judge(session, work)
     for _ in range(4):
         judge.say()
     before = judge.look()
@@ -108,7 +103,7 @@ def test_a_recorded_pair_is_replayed_even_if_the_choice_would_now_fall_elsewhere
         raise AssertionError("a replay chooses nothing")
 
     monkeypatch.setattr(Chooser, "next_pair", never)
-    again = Judge(session, work, LiveSessions()).look()
+    again = Judge(session, work).look()
     assert (again.state, again.position) == (before.state, before.position)
 
 
@@ -170,7 +165,7 @@ def test_withdrawn_pairs_are_free_and_taken_up_only_while_they_are(session: Sess
     study = make_ranked_study(session, lists_pairs="active")
     ansa, bao = make_user(session), make_user(session)
     work = give_lists(session, study, user=ansa)
-    Judge(session, work, LiveSessions()).say()
+    Judge(session, work).say()
     with pytest.raises(Conflict, match="are already assigned"):
         give_lists(session, study, user=bao, round=1)
     manual_assignment.withdraw(session, study, work.id)
@@ -232,7 +227,7 @@ def test_grades_are_those_of_people_and_else_those_that_came_with_the_study(
     graded = make_grades(session, make_user(session), first)
     judge_log(session, graded, undo_at=4)
     for query in (first, second):
-        Judge(session, give_lists(session, study, query), LiveSessions()).to_the_end()
+        Judge(session, give_lists(session, study, query)).to_the_end()
     answers = answers_in_study(session, study.id, 5)
     found = grades_of(session, answers)
     assert found.n_grades == 5
@@ -266,9 +261,9 @@ def test_a_grown_model_asks_what_it_is_least_sure_of(session: Session) -> None:
         gap = worth(state.left.documents) - worth(state.right.documents)
         return "same" if abs(gap) < 0.2 else "left" if gap > 0 else "right"
 
-    Judge(session, give_lists(session, study, first), LiveSessions()).to_the_end(by_worth)
+    Judge(session, give_lists(session, study, first)).to_the_end(by_worth)
     work = give_lists(session, study, second)
-    judge = Judge(session, work, LiveSessions())
+    judge = Judge(session, work)
     gaps = []
     while isinstance(state := judge.look().state, AskingLists):
         gaps.append(abs(worth(state.left.documents) - worth(state.right.documents)))
@@ -280,7 +275,7 @@ def test_a_grown_model_asks_what_it_is_least_sure_of(session: Session) -> None:
 def test_exports_of_lists(session: Session) -> None:
     study = make_ranked_study(session, slug="ranked", systems=3)
     ansa = make_user(session, email="ansa@lehto.example")
-    judge = Judge(session, give_lists(session, study, user=ansa), LiveSessions())
+    judge = Judge(session, give_lists(session, study, user=ansa))
     judge.say(lambda _: "left_much")
     judge.step(EntryKind.UNDO)
     judge.to_the_end(lambda _: "right")

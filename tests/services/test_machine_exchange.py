@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from tests.cases import each_case
 from tests.chat_endpoint import ChatEndpoint, serving_chat
-from tests.commands import run_command
+from tests.commands import Command
 from tests.factories import make_user
 from tests.ranked import make_ranked_study
 from tests.services.test_machines import result_of, run
@@ -68,12 +68,9 @@ def test_calls_are_exported_with_reply_tokens_time_and_version_and_without_the_k
         assert exported(sessions, tmp_path, name, "other@machine.invalid").read_bytes(), name
 
 
+@pytest.mark.usefixtures("folder_of_commands")
 def test_grades_of_a_machine_leave_and_enter_as_qrels_and_umbrela_lines(
-    sessions: Sessions,
-    tmp_path: Path,
-    database_url: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
+    sessions: Sessions, tmp_path: Path, topkapi: Command
 ) -> None:
     with sessions.write.begin() as session:
         make_ranked_study(session, slug=SLUG, queries=2, documents=4)
@@ -86,8 +83,7 @@ def test_grades_of_a_machine_leave_and_enter_as_qrels_and_umbrela_lines(
     umbrela = exported(sessions, tmp_path, "umbrela.jsonl", machine)
     assert grades_in(qrels) == read_qrels(qrels) == labels
     assert grades_in(umbrela) == read_umbrela(umbrela) == labels
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
-    told = run_command(capsys, ["machine", "import", SLUG, "other", str(umbrela)])
+    told = topkapi("machine", "import", SLUG, "other", str(umbrela))
     assert told[:2] == (0, "other: 3 grades of 2 queries imported\n")
     again = exported(sessions, tmp_path, "grades.qrels", "other@machine.invalid")
     assert read_qrels(again) == labels

@@ -22,7 +22,6 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, Document, Study
 from topkapi.app.domain.pairs.answers import Answer, Question
 from topkapi.app.services.assignments import rotation
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.results.exports import ExportOptions, export_session, open_export
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json
 
@@ -166,7 +165,7 @@ def test_machines_are_compared_with_people_and_never_counted_as_people(sessions:
                 person = by_number if number < 2 else by_worth
                 judge(session, make_assignment(session, user=user, query=query), person=person)
             work = give_lists(session, study, query, user=people[0])
-            Judge(session, work, LiveSessions()).to_the_end()
+            Judge(session, work).to_the_end()
     alone = report_of(sessions)
     assert alone.machines is None
     lists_alone = list_report_of(sessions)
@@ -210,7 +209,7 @@ def test_machines_are_compared_with_people_and_never_counted_as_people(sessions:
     lists = tool_of(found, "lists")
     assert lists.boards is not None
     assert {row.system for row in lists.boards[0].board.systems} == {"system-0", "system-1"}
-    assert "nobody can be compared" in lists.tests[0].reason
+    assert "no one can be compared" in lists.tests[0].reason
     page = " ".join(render_body(found).split())
     for words in ("Not shown", "1 of 3 people", "People and machines", "At equal lengths"):
         assert words in page

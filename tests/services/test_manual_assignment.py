@@ -2,35 +2,21 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.factories import make_study, make_user, queries_of
+from tests.assessing import Assessor
+from tests.factories import BOTH, make_people, make_study, queries_of
 from topkapi.app.db.models import Assignment, AuditEvent, Study
 from topkapi.app.domain.assignment.rotation import RuleBroken
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
-from topkapi.app.domain.pairs.session import Asking
-from topkapi.app.domain.session import SubmittedAnswer
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
 from topkapi.app.services.assignments.preview import preview
-from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import Submission
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.studies import lifecycle
-
-BOTH = (Tool.PAIRS, Tool.GRADES)
 
 
 @pytest.fixture
 def study(session: Session) -> Study:
-    made = make_study(session, slug="tulips", queries=4, documents=4)
-    made.settings = StudySettings(k=2, tools=BOTH)
-    session.flush()
-    return made
-
-
-def people(session: Session, *names: str) -> list[int]:
-    return [make_user(session, name=name, email=f"{name.lower()}@x.example").id for name in names]
+    return make_study(session, slug="tulips", queries=4, documents=4, k=2, tools=BOTH)
 
 
 def one(
@@ -41,37 +27,21 @@ def one(
     )
 
 
-def answer(session: Session, row: Assignment) -> None:
-    live = LiveSessions()
-    state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=row.user_id)
-    assert isinstance(state.state, Asking)
-    asked = state.state.question
-    left, right = (state.documents[number].name for number in (asked.left, asked.right))
-    answer = SubmittedAnswer("left", left=left, right=right)
-    labeling.submit(
-        session,
-        live,
-        assignment_id=row.id,
-        user_id=row.user_id,
-        submission=Submission(0, answer=answer),
-    )
-
-
 def test_a_refusal_names_people_and_who_is_free(session: Session, study: Study) -> None:
-    people(session, "Chidi", "Bao")
+    make_people(session, "Chidi", "Bao")
     one(session, study, "chidi", "q3", Tool.GRADES, 2)
     with pytest.raises(RuleBroken) as refused:
         one(session, study, "chidi", "q3", Tool.PAIRS)
     assert str(refused.value) == (
-        "Chidi already judges q3 by grades in round 2, and nobody may judge a query with two "
-        "tools. Only Bao can take it."
+        "Chidi already judges q3 by grades in round 2, and one person cannot judge a query with "
+        "two tools. Only Bao can take it."
     )
 
 
 def test_a_place_that_is_taken_is_refused_by_the_name_of_who_has_it(
     session: Session, study: Study
 ) -> None:
-    people(session, "Chidi", "Bao")
+    make_people(session, "Chidi", "Bao")
     one(session, study, "chidi", "q1", Tool.PAIRS)
     with pytest.raises(
         RuleBroken, match=r"Chidi already judges q1 by pairs in round 1\. Use another"
@@ -81,7 +51,7 @@ def test_a_place_that_is_taken_is_refused_by_the_name_of_who_has_it(
 
 
 def test_unknown_people_and_queries_are_named(session: Session, study: Study) -> None:
-    people(session, "Chidi")
+    make_people(session, "Chidi")
     with pytest.raises(NotFound, match=r"nobody@x\.example"):
         one(session, study, "nobody", "q1", Tool.PAIRS)
     with pytest.raises(NotFound, match="'q9'"):
@@ -90,15 +60,17 @@ def test_unknown_people_and_queries_are_named(session: Session, study: Study) ->
         one(session, study, "chidi", "q1", Tool.LISTS)
 
 
-def test_withdrawn_work_keeps_its_log_and_can_be_taken_up_again(
+def test_withdrawn_work_keeps_its_log_and_can_be_taken_up_again_under_its_own_tool_only(
     session: Session, study: Study
 ) -> None:
-    people(session, "Chidi", "Bao")
+    make_people(session, "Chidi", "Bao")
     row = one(session, study, "chidi", "q1", Tool.PAIRS)
-    answer(session, row)
+    Assessor(session, row).answer("left")
     manual_assignment.withdraw(session, study, row.id)
     assert row.withdrawn_at is not None
     assert row.answered == 1
+    with pytest.raises(RuleBroken, match="has begun q1 by pairs; that work was withdrawn"):
+        one(session, study, "chidi", "q1", Tool.GRADES)
     again = one(session, study, "chidi", "q1", Tool.PAIRS)
     assert again.id == row.id
     assert again.withdrawn_at is None
@@ -107,7 +79,7 @@ def test_withdrawn_work_keeps_its_log_and_can_be_taken_up_again(
 
 
 def test_work_is_handed_on_to_someone_who_may(session: Session, study: Study) -> None:
-    people(session, "Chidi", "Bao", "Dora")
+    make_people(session, "Chidi", "Bao", "Dora")
     row = one(session, study, "chidi", "q1", Tool.PAIRS)
     made = manual_assignment.reassign(session, study, row.id, "bao@x.example")
     assert (made.query_id, made.tool, made.round) == (row.query_id, row.tool, row.round)
@@ -122,19 +94,8 @@ def test_work_is_handed_on_to_someone_who_may(session: Session, study: Study) ->
     assert made.withdrawn_at is None
 
 
-def test_who_has_begun_a_query_never_gets_it_under_the_other_tool(
-    session: Session, study: Study
-) -> None:
-    people(session, "Chidi", "Bao")
-    row = one(session, study, "chidi", "q1", Tool.PAIRS)
-    answer(session, row)
-    manual_assignment.withdraw(session, study, row.id)
-    with pytest.raises(RuleBroken, match="has begun q1 by pairs; that work was withdrawn"):
-        one(session, study, "chidi", "q1", Tool.GRADES)
-
-
 def test_finished_work_is_not_taken_back(session: Session, study: Study) -> None:
-    people(session, "Chidi")
+    make_people(session, "Chidi")
     row = one(session, study, "chidi", "q1", Tool.PAIRS)
     row.finished_at = row.created_at
     session.flush()
@@ -143,14 +104,14 @@ def test_finished_work_is_not_taken_back(session: Session, study: Study) -> None
 
 
 def test_nothing_is_given_out_in_an_archived_study(session: Session, study: Study) -> None:
-    people(session, "Chidi")
+    make_people(session, "Chidi")
     lifecycle.archive(session, study)
     with pytest.raises(Conflict, match="archived"):
         one(session, study, "chidi", "q1", Tool.PAIRS)
 
 
 def test_the_grid_shows_every_fold_once_per_tool_and_round(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     seen = preview(session, study, ids, rounds=2, seed=None)
     (grid,) = seen.grids
     assert (seen.most_rounds, seen.total, seen.new, len(grid.folds)) == (2, 16, 16, 4)
@@ -167,7 +128,7 @@ def test_the_grid_shows_every_fold_once_per_tool_and_round(session: Session, stu
 def test_an_impossible_rotation_is_a_preview_with_its_reason(
     session: Session, study: Study
 ) -> None:
-    ids = people(session, "A", "B")
+    ids = make_people(session, "A", "B")
     seen = preview(session, study, ids, rounds=2, seed=None)
     assert "2 assessors and 2 tools allow 1 round" in str(seen.refusal)
     assert "1 assessor cannot serve 2 tools" in str(
@@ -176,7 +137,7 @@ def test_an_impossible_rotation_is_a_preview_with_its_reason(
 
 
 def test_a_csv_file_is_assigned_whole(session: Session, study: Study) -> None:
-    people(session, "Chidi", "Bao")
+    make_people(session, "Chidi", "Bao")
     text = "query,assessor,tool,round\nq0,chidi@x.example,pairs,1\nq0,BAO@x.example,T2,\n"
     made = assign_csv(session, study, text.encode("utf-8-sig"))
     assert [(row.tool, row.round) for row in made] == [(Tool.PAIRS, 0), (Tool.GRADES, 0)]
@@ -185,7 +146,7 @@ def test_a_csv_file_is_assigned_whole(session: Session, study: Study) -> None:
 def test_a_csv_file_with_semicolons_and_another_order_is_read(
     session: Session, study: Study
 ) -> None:
-    people(session, "Chidi")
+    make_people(session, "Chidi")
     made = assign_csv(session, study, b"tool;query;assessor\r\ngrades;q2;chidi@x.example\r\n")
     assert len(made) == 1
 
@@ -217,7 +178,7 @@ def test_a_csv_file_with_semicolons_and_another_order_is_read(
 def test_what_is_wrong_with_a_csv_file_is_said_by_line_and_field(
     session: Session, study: Study, text: str, line: int, field: str, message: str
 ) -> None:
-    people(session, "Chidi")
+    make_people(session, "Chidi")
     with pytest.raises(CsvRefused) as refused:
         assign_csv(session, study, text.encode())
     problem = refused.value.problems[0]
@@ -235,6 +196,6 @@ def test_bytes_that_are_no_text_are_refused_with_their_line(session: Session, st
 def test_queries_of_another_study_are_not_found(session: Session, study: Study) -> None:
     other = make_study(session, queries=1)
     queries_of(session, other)[0].external_id = "elsewhere"
-    people(session, "Chidi")
+    make_people(session, "Chidi")
     with pytest.raises(NotFound):
         one(session, study, "chidi", "elsewhere", Tool.PAIRS)

@@ -26,7 +26,6 @@ from topkapi.analysis.report.sources import read_preferences
 from topkapi.app.db.queries.results.exports import document_names
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.answers import Answer, Question
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import bulk
 from topkapi.app.services.assignments.adjudication import assign_adjudication, disagreements
 from topkapi.app.services.demo import load_demo
@@ -52,8 +51,7 @@ def with_errors(seed: int) -> Person:
 
 def busy_study(session: Session) -> str:
     """Make a study with unfinished, void and withdrawn work, an adjudication, grades and lists."""
-    study = make_study(session, slug="tulips", queries=7, documents=8)
-    study.settings = StudySettings(k=3)
+    study = make_study(session, slug="tulips", queries=7, documents=8, k=3)
     queries = queries_of(session, study)
     names = ("Ansa Lehto", "Bao Tran", "Chidi Obi", "Dee Roy", "Eve Hall", "Fay Wong", "Gus Berg")
     people = [make_user(session, name=n, email=f"{n[:3].lower()}@lab.example") for n in names]

@@ -21,7 +21,6 @@ from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.services.assignments.rotation import assign_rotation, plan_rotation
 from topkapi.app.services.crowds.entering import enter
 from topkapi.app.services.importing import import_study, open_source
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.queue import queue_of_user
 from topkapi.app.services.judging.session_summary import completion_of
 from topkapi.app.services.progress.study_progress import overview
@@ -44,7 +43,7 @@ def sparse_study(session: Session, tool: Tool) -> Study:
 
 def finish(session: Session, work: Assignment, *, bad: bool = False) -> None:
     if work.tool is Tool.LISTS:
-        Judge(session, work, LiveSessions()).to_the_end()
+        Judge(session, work).to_the_end()
     elif bad and work.tool is Tool.PAIRS:
         judge(session, work, person=lambda _: Answer.LEFT_BAD)
     else:

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import func, select
 
-from tests.factories import make_assignment
+from tests.services.test_labeling import AssignedWork
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
 from topkapi.app.domain.enums import Tool
@@ -19,7 +19,6 @@ from topkapi.app.domain.pairs.session import Asking, PairSession
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.states import AssignmentState
 
 pytestmark = pytest.mark.both
@@ -84,25 +83,15 @@ def test_a_fork_goes_the_same_way_and_leaves_its_origin_alone(
     assert look_of(session) == look_of(twin)
 
 
-class Looker:
-    """Operations on one assignment, each in its own transaction."""
-
-    def __init__(self, sessions: Sessions, **plan: Any) -> None:
-        self.sessions, self.live = sessions, LiveSessions()
-        with sessions.write.begin() as session:
-            row = make_assignment(session, **plan)
-            self.who: dict[str, Any] = {"assignment_id": row.id, "user_id": row.user_id}
-
-    def look(self) -> AssignmentState:
-        with self.sessions.read.begin() as session:
-            return labeling.assignment_state(session, self.live, **self.who)
+class Looker(AssignedWork):
+    """Work of which the next questions are looked at, and which is answered with words."""
 
     def peek(self, position: int, *, deep: bool = False) -> dict[str, AssignmentState]:
         with self.sessions.read.begin() as session:  # a read-only transaction
             found = labeling.peek(session, self.live, position=position, deep=deep, **self.who)
         return {word: assignment_state for words, assignment_state in found for word in words}
 
-    def submit(self, word: str) -> AssignmentState:
+    def say(self, word: str) -> AssignmentState:
         now_open = self.look()
         names = [now_open.documents[number].name for number in now_open.state.shown]
         if word in ("undo", "redo"):
@@ -114,12 +103,11 @@ class Looker:
         else:
             answer = SubmittedAnswer(word, left=names[0], right=names[1])
             submission = Submission(now_open.position, answer=answer)
-        with self.sessions.write.begin() as session:
-            return labeling.submit(session, self.live, submission=submission, **self.who)
+        return self.submit(submission)
 
     def stored(self) -> tuple[Any, ...]:
         with self.sessions.read.begin() as session:
-            row = session.get_one(Assignment, self.who["assignment_id"])
+            row = session.get_one(Assignment, self.assignment_id)
             counts = [session.scalar(select(func.count(t.id))) for t in (JudgmentRow, TimerEvent)]
             return row.answered, row.active_ms, row.last_entry_at, row.finished_at, *counts
 
@@ -152,7 +140,7 @@ def test_what_is_foretold_comes(sessions: Sessions, words: list[int], share: flo
         if not foretold:
             break
         word = sorted(foretold)[number % len(foretold)]
-        assert essence(looker.submit(word)) == essence(foretold[word])
+        assert essence(looker.say(word)) == essence(foretold[word])
 
 
 @pytest.mark.parametrize(
@@ -163,12 +151,12 @@ def test_what_is_foretold_further_ahead_comes(
     sessions: Sessions, tool: Tool, words: tuple[str, ...], depth: int
 ) -> None:
     looker = Looker(sessions, tool=tool)
-    looker.submit("left" if tool is Tool.PAIRS else "good")
+    looker.say("left" if tool is Tool.PAIRS else "good")
     possible, level = looker.peek(1, deep=True), 0
     while possible:
         word = words[level % len(words)]
         foretold = possible[word]
-        assert essence(looker.submit(word)) == essence(foretold)
+        assert essence(looker.say(word)) == essence(foretold)
         possible = {name: state for names, state in foretold.ahead for name in names}
         level += 1
     assert level == depth
@@ -177,19 +165,19 @@ def test_what_is_foretold_further_ahead_comes(
 def test_every_answer_of_a_pair_is_foretold(sessions: Sessions) -> None:
     looker = Looker(sessions)
     assert set(looker.peek(0)) == {answer.value for answer in Answer}
-    looker.submit("left")
+    looker.say("left")
     assert "undo" in looker.peek(1)
-    looker.submit("undo")
+    looker.say("undo")
     assert {"redo"} <= set(looker.peek(2))
     assert "undo" not in looker.peek(2)
 
 
 def test_a_sampled_sorter_foretells_only_what_is_frequent(sessions: Sessions) -> None:
     looker = Looker(sessions, sorter="robust")
-    looker.submit("left")
+    looker.say("left")
     foretold = looker.peek(1)
     assert set(foretold) == {"left", "right", "tie"}
-    assert essence(looker.submit("tie")) == essence(foretold["tie"])
+    assert essence(looker.say("tie")) == essence(foretold["tie"])
     assert looker.peek(2, deep=True) == {}
 
 
@@ -202,12 +190,12 @@ def test_every_grade_leads_to_the_next_page(sessions: Sessions) -> None:
     looker = Looker(sessions, tool=Tool.GRADES)
     foretold = looker.peek(0)
     assert len({assignment_state.state.shown for assignment_state in foretold.values()}) == 1
-    assert essence(looker.submit("good")) == essence(foretold["perfect"])
+    assert essence(looker.say("good")) == essence(foretold["perfect"])
 
 
 def test_a_position_that_is_not_open_is_refused(sessions: Sessions) -> None:
     looker = Looker(sessions)
-    looker.submit("left")
+    looker.say("left")
     for position in (0, 2):
         with pytest.raises(StaleForm):
             looker.peek(position)

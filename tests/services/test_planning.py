@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from bench.planning import held, pool_of
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.simulation.runs import simulate
@@ -91,6 +92,15 @@ def test_simulated_people_repeat_their_errors_as_often_as_the_study_asks(
     assert (usual.plan.pair_limit, usual.persistent, usual.lists, usual.runs) == (1, True, 2, 6)
     assert (study.plan.pair_limit, study.plan.goal, study.plan.sorter) == (3, "members", "robust")
     assert 31 in [each.plan.budget for each in seen[8:]]
+    planning.planned(PlanOptions(n=20, k=5, sorter="heap"), Pilot(error=0.3))
+    planning.plan(n=20, k=5, sorter="heap", error=0.05)
+    assert usual.errors is Errors.PEOPLE
+    assert [(each.errors, each.error) for each in seen[-2:]] == [
+        (Errors.NORMAL, 0.3),
+        (Errors.NORMAL, 0.05),
+    ]
+    with pytest.raises(Invalid, match="draws its own"):
+        planning.plan(error=0.05, error_model=Errors.PEOPLE)
 
 
 def test_the_lists_of_a_query_share_its_worths() -> None:

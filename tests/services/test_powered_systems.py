@@ -21,7 +21,6 @@ from topkapi.app.db.models import Assignment, Query, Study
 from topkapi.app.domain.assignment.growth import drawn
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.assignments.rotation import assign_rotation
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.machines.importing import import_grades
 from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.scoring import WON
@@ -118,7 +117,7 @@ def test_ranks_of_systems_from_few_comparisons_of_people_and_many_of_a_machine(
         person = make_user(session)
         for name in drawn(names, 12, SLUG):
             work = give_lists(session, study, names[name], user=person)
-            Judge(session, work, LiveSessions()).to_the_end()
+            Judge(session, work).to_the_end()
     with serving_chat(ChatEndpoint()) as endpoint:
         result_of(run(sessions, SLUG, endpoint, tools=["lists"], concurrency=1))
     with sessions.write() as session:

@@ -4,21 +4,20 @@ from datetime import timedelta
 import pytest
 from sqlalchemy.orm import Session
 
+from tests.assessing import Assessor
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.ranked import add_rankings, give_lists
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Study, User
-from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from topkapi.app.db.queries.progress import Ordered
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from topkapi.app.domain.pairs.checks import self_consistency
 from topkapi.app.domain.pairs.session import Asking
-from topkapi.app.domain.session import SubmittedAnswer
-from topkapi.app.services.judging import labeling
-from topkapi.app.services.judging.labeling import Submission
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.matrix import matrix
+from topkapi.app.services.progress.study_progress import PEOPLE_SORTS, QUERY_SORTS
 
 pytestmark = pytest.mark.both
 
@@ -108,7 +107,7 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
     study.settings = replace(study.settings, tools=tuple(Tool))
     give_lists(session, study, queries[1], user=session.get_one(User, bao.id))
     ids = [user.id for user in users], [query.id for query in queries]
-    cells = study_progress.matrix(session, *ids, at=now() + timedelta(days=4))
+    cells = matrix(session, *ids, at=now() + timedelta(days=4))
     notes = {
         (user.name, query.external_id): cells.get((user.id, query.id))
         for user in users
@@ -123,7 +122,7 @@ def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -
         ("Bao", "q1"): [(Tool.PAIRS, "wait", "waiting"), (Tool.LISTS, "wait", "waiting")],
         ("Bao", "q2"): [(Tool.PAIRS, "wait", "waiting")],
     }
-    cells = study_progress.matrix(session, *ids)
+    cells = matrix(session, *ids)
     assert cells[users[0].id, queries[1].id][0].note == "33 %"
 
 
@@ -161,26 +160,14 @@ def test_checks_are_summed_up_as_they_are_answered_and_taken_back(session: Sessi
     row = make_assignment(
         session, check_share=0.5, query=queries_of(session, make_study(session, documents=12))[0]
     )
-    live = LiveSessions()
-    kinds: list[str] = []
-
-    def go_on(answer: str = "left") -> None:
-        state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=row.user_id)
-        assert isinstance(state.state, Asking)
-        question = state.state.question
-        kinds.append(question.kind.value)
-        names = [state.documents[number].name for number in (question.left, question.right)]
+    assessor, checks = Assessor(session, row), 0
+    while checks < 2:
+        state = assessor.look().state
+        assert isinstance(state, Asking)
+        is_check = state.question.kind is QuestionKind.CHECK
+        checks += is_check
         # A check shows the sides swapped: the same answer again is the other side.
-        given = SubmittedAnswer("right" if question.kind is QuestionKind.CHECK else answer, *names)
-        labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
-                        submission=Submission(state.position, answer=given))  # fmt: skip
-
-    while kinds.count("check") < 2:
-        go_on()
+        assessor.answer("right" if is_check else "left")
     assert (row.checks, row.checks_agreed) == (2, 2)
-    position = labeling.assignment_state(
-        session, live, assignment_id=row.id, user_id=row.user_id
-    ).position
-    labeling.submit(session, live, assignment_id=row.id, user_id=row.user_id,
-                    submission=Submission(position, EntryKind.UNDO))  # fmt: skip
+    assessor.step(EntryKind.UNDO)
     assert (row.checks, row.checks_agreed) == (1, 1)

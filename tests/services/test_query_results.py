@@ -9,19 +9,20 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.exporting import NOTE, judge, make_judged_study
-from tests.factories import make_study, make_user, queries_of
+from tests.factories import BOTH, make_study, make_user, queries_of
 from tests.services.test_exports import exported
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Candidate, Query
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import bulk
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import (
     PersonResult,
     SessionAnswers,
+    answers_about,
+    question_shown,
     rank_in,
     session_answers,
 )
@@ -83,8 +84,7 @@ def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessio
 
 
 def test_one_table_has_ranks_grades_known_grades_notes_and_who_waits(session: Session) -> None:
-    study = make_study(session, slug="tulips", queries=2, documents=4)
-    study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
+    study = make_study(session, slug="tulips", queries=2, documents=4, k=2, tools=BOTH)
     query, other = queries_of(session, study)
     people = [make_user(session, name=name) for name in ("Ansa", "Bao", "Chidi", "Dora")]
     rows = assign_rotation(session, study, [person.id for person in people], rounds=2)
@@ -118,6 +118,25 @@ def test_one_table_has_ranks_grades_known_grades_notes_and_who_waits(session: Se
     assert [row.known for row in found.ranked].count(3) == 1
     who = named[mine[Tool.PAIRS, 0].user_id]
     assert any(row.notes == ((who, "Two sides of one story"),) for row in found.ranked)
+    source = StudySource(session, "tulips")
+    said: dict[tuple[int, int], list[tuple[str, str]]] = {}
+    for row in found.ranked:
+        about = answers_about(session, source, query.id, row.document.name)
+        assert row.answers == sum(len(many) for each in about for many in each.said.values()) > 0
+        for each in about:
+            for verdict, answers in each.said.items():
+                for asked in answers:
+                    name = asked.other(row.document.name) if each.tool is Tool.PAIRS else ""
+                    said.setdefault((each.assignment_id, asked.number), []).append((verdict, name))
+    pairs = [mine[Tool.PAIRS, 0].id]
+    for (number, at), both in said.items():
+        if number in pairs:
+            who, asked, of = question_shown(session, source, query.id, number, at)
+            assert sorted(verdict for verdict, _ in both) == ["Better than", "Worse than"]
+            assert {name for _, name in both} == {asked.left, asked.right}
+            assert (who, of) == (named[mine[Tool.PAIRS, 0].user_id], mine[Tool.PAIRS, 0].answered)
+    with pytest.raises(NotFound, match="no question 99"):
+        question_shown(session, source, query.id, pairs[0], 99)
     empty = results_of(session, StudySource(session, "tulips"), other.id)
     assert {each.state for each in empty.judged_by} == {"waiting"}
     assert len(empty.ranked) == 4

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sqlalchemy import select
 
-from tests.exporting import START, by_worth, judge, make_grades, make_judged_study
+from tests.exporting import START, by_worth, judge, make_grades
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.waiting import WATCHDOG
 from topkapi.analysis.report import StudyData, build_report
@@ -26,13 +26,6 @@ from topkapi.app.services.results.exports.logs import answers_of
 from topkapi.app.services.results.reports import ReportCache, service
 
 ANSA, BAO, CHIDI = "Ansa 2", "Bao 1", "Chidi 4"
-
-
-@pytest.fixture
-def judged(sessions: Sessions) -> Sessions:
-    with sessions.write.begin() as session:
-        make_judged_study(session)
-    return sessions
 
 
 def report(sessions: Sessions, slug: str = "tulips", **options: Any) -> Any:

@@ -1,7 +1,6 @@
 """Tests of sessions with sampled questions: the pending question is stored and shown again."""
 
 import json
-from copy import copy
 from typing import Any
 
 import pytest
@@ -15,7 +14,6 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
-from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
 from topkapi.app.domain.pairs.robust.study_errors import study_priors
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
@@ -142,8 +140,6 @@ def test_tabs_workers_and_repetitions_leave_one_log(sessions: Sessions) -> None:
 
 def next_query(assigned: AssignedWork, *, by_another: bool = False) -> AssignedWork:
     """Return work on another query of the study, of the same person or of another one."""
-    later = copy(assigned)
-    later.live = LiveSessions()
     with assigned.sessions.write.begin() as session:
         first = session.get_one(Assignment, assigned.assignment_id)
         one = session.get_one(Query, first.query_id)
@@ -155,8 +151,7 @@ def next_query(assigned: AssignedWork, *, by_another: bool = False) -> AssignedW
         made = make_assignment(session, user=user, query=other, k=2, sorter="robust", budget=8)
         made.plan = {**first.plan, "seed": "next"}
         made.plan_digest = plan_digest(made.plan)
-        later.assignment_id, later.plan, later.user_id = made.id, Plan.from_json(made.plan), user.id
-    return later
+    return AssignedWork(assigned.sessions, made)
 
 
 def study_of(assigned: AssignedWork) -> int:

@@ -15,17 +15,16 @@ from tests.locks import all_writing_locked, be_impatient
 from tests.waiting import WATCHDOG
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SignInAttempt, User
-from topkapi.app.db.queries.accounts import accounts
 from topkapi.app.domain.errors import Forbidden, TooManyAttempts, WrongCredentials
-from topkapi.app.services.accounts import passwords, users
+from topkapi.app.services.accounts import passwords, throttling, users
 from topkapi.app.services.accounts.sign_in import Authenticator, Device, Visitor
 from topkapi.app.services.accounts.throttling import (
     TRIES_PER_ADDRESS,
     TRIES_PER_EMAIL,
     TRIES_PER_SOURCE,
     Attempt,
+    remaining_sentence,
     source_of,
-    tries_left_sentence,
 )
 from topkapi.app.services.accounts.totp import Codes
 from topkapi.app.services.late_writes import LateWrites
@@ -271,8 +270,8 @@ def test_nobody_waits_while_the_tries_of_another_are_read(
             assert go_on.wait(WATCHDOG)
         return attempts(session, email, *given)  # type: ignore[arg-type]
 
-    attempts = accounts.attempts
-    monkeypatch.setattr(accounts, "attempts", slow)
+    attempts = throttling.attempts
+    monkeypatch.setattr(throttling, "attempts", slow)
     with ThreadPoolExecutor(2) as pool:
         slowly = pool.submit(fail, door)
         assert reading.wait(WATCHDOG)
@@ -331,4 +330,4 @@ def test_a_hash_of_lower_cost_is_made_anew(
     ("left", "start"), [(0, "Wait one minute"), (1, "One attempt left "), (29, "29 attempts left ")]
 )
 def test_sentences_of_tries(left: int, start: str) -> None:
-    assert tries_left_sentence(left).startswith(start)
+    assert remaining_sentence(left).startswith(start)

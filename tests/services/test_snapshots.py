@@ -1,12 +1,15 @@
 """Tests of snapshots: sums of large studies are cached for some seconds."""
 
 import pytest
+from sqlalchemy import delete
 from sqlalchemy.orm import Session
 
+from tests.exporting import make_judged_study
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.base import now
+from topkapi.app.db.models import JudgmentRow
 from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.snapshots import PATIENCE, SECONDS, Snapshots
+from topkapi.app.services.progress.snapshots import MINUTE, PATIENCE, SECONDS, Snapshots
 
 pytestmark = pytest.mark.both
 
@@ -61,3 +64,20 @@ def test_a_small_study_is_never_kept_even_if_the_machine_is_slow(session: Sessio
     assert study_progress.overview(session, study, kept).all.sums.assigned == 0
     make_assignment(session, user=make_user(session), query=queries_of(session, study)[0])
     assert study_progress.overview(session, study, kept).all.sums.assigned == 1
+
+
+def test_sides_over_a_long_log_are_counted_once_a_minute(session: Session) -> None:
+    study = make_judged_study(session)
+    clock = Clock()
+    often, seldom = Snapshots(clock), Snapshots(clock, long=1)
+
+    def sides(kept: Snapshots) -> object:
+        return study_progress.overview(session, study, kept).work.sides(session)
+
+    before = sides(seldom)
+    assert before == sides(often) != {}
+    session.execute(delete(JudgmentRow))
+    clock.at = MINUTE - 0.1
+    assert (sides(seldom), sides(often)) == (before, {})
+    clock.at = MINUTE + 0.1
+    assert sides(seldom) == {}

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.factories import make_study, make_user, queries_of
+from tests.factories import BOTH, make_people, make_study, queries_of
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, AuditEvent, Candidate, Query, Study
 from topkapi.app.domain.assignment.rotation import AssignmentSpec, RuleBroken
@@ -21,19 +21,10 @@ from topkapi.app.services.assignments.rotation import assign_rotation
 
 pytestmark = pytest.mark.both
 
-BOTH = (Tool.PAIRS, Tool.GRADES)
-
 
 @pytest.fixture
 def study(session: Session) -> Study:
-    made = make_study(session, slug="tulips", queries=8, documents=3)
-    made.settings = StudySettings(k=2, tools=BOTH)
-    session.flush()
-    return made
-
-
-def people(session: Session, *names: str) -> list[int]:
-    return [make_user(session, name=name, email=f"{name.lower()}@x.example").id for name in names]
+    return make_study(session, slug="tulips", queries=8, documents=3, k=2, tools=BOTH)
 
 
 def add_queries(session: Session, study: Study, count: int) -> list[int]:
@@ -69,7 +60,7 @@ def refuse_doubles(session: Session) -> None:
 
 
 def test_added_queries_form_folds_of_their_own(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     before = {row.id for row in assign_rotation(session, study, ids, rounds=2)}
     added = add_queries(session, study, 5)
     made = assign_rotation(session, study, ids, rounds=2)
@@ -84,9 +75,9 @@ def test_added_queries_form_folds_of_their_own(session: Session, study: Study) -
 def test_an_added_assessor_shares_new_queries_and_breaks_nothing(
     session: Session, study: Study
 ) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     assign_rotation(session, study, ids, rounds=2)
-    ids += people(session, "E")
+    ids += make_people(session, "E")
     assert assign_rotation(session, study, ids, rounds=2) == []
     add_queries(session, study, 10)
     made = assign_rotation(session, study, ids, rounds=2)
@@ -97,9 +88,9 @@ def test_an_added_assessor_shares_new_queries_and_breaks_nothing(
 
 
 def test_a_round_can_be_added_after_people_changed(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     assign_rotation(session, study, ids, rounds=1)
-    ids += people(session, "E")
+    ids += make_people(session, "E")
     made = assign_rotation(session, study, ids[1:], rounds=2)
     assert len(made) == 8 * 2
     assert ids[0] not in {row.user_id for row in made}
@@ -108,7 +99,7 @@ def test_a_round_can_be_added_after_people_changed(session: Session, study: Stud
 
 
 def test_a_rotation_of_an_earlier_version_is_continued(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     assign_rotation(session, study, ids, rounds=1)
     study.rotations = {"ruled": {"people": ids, "seed": "tulips"}}
     add_queries(session, study, 4)
@@ -118,7 +109,7 @@ def test_a_rotation_of_an_earlier_version_is_continued(session: Session, study: 
 
 
 def test_the_preview_shows_each_step_and_what_is_new(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     assign_rotation(session, study, ids, rounds=2)
     add_queries(session, study, 4)
     seen = preview(session, study, ids, rounds=2, seed=None)
@@ -131,7 +122,7 @@ def test_the_preview_shows_each_step_and_what_is_new(session: Session, study: St
 def test_a_warning_names_tools_whose_pairs_tell_no_errors_apart(
     session: Session, study: Study
 ) -> None:
-    four = people(session, "A", "B", "C", "D")
+    four = make_people(session, "A", "B", "C", "D")
     assert preview(session, study, four, rounds=2, seed=None).unidentified == []
     study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
     two = preview(session, study, four[:2], rounds=2, seed=None)
@@ -140,18 +131,18 @@ def test_a_warning_names_tools_whose_pairs_tell_no_errors_apart(
 
 
 def test_too_few_free_people_are_named_with_what_to_do(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     (row, *_) = assign_rotation(session, study, ids, rounds=2)
     manual_assignment.withdraw(session, study, row.id)
     refused = pytest.raises(
-        Invalid, match=r"q\d needs 1 more assessor, and nobody selected is free"
+        Invalid, match=r"q\d needs 1 more assessor, and no selected person is free"
     )
     with refused, manual_assignment.explaining(session, study):
         assign_rotation(session, study, ids, rounds=2)
 
 
 def test_withdrawn_work_is_a_gap_that_can_be_filled(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     made = assign_rotation(session, study, ids, rounds=1)
     lost = manual_assignment.withdraw(session, study, made[0].id)
     planned = plan_filling(session, study, ids)
@@ -170,18 +161,18 @@ def test_withdrawn_work_is_a_gap_that_can_be_filled(session: Session, study: Stu
 def test_a_gap_that_nobody_can_fill_is_shown_with_the_reason(
     session: Session, study: Study
 ) -> None:
-    ids = people(session, "A", "B")
+    ids = make_people(session, "A", "B")
     made = assign_rotation(session, study, ids, rounds=1)
     manual_assignment.withdraw(session, study, made[0].id)
     planned = plan_filling(session, study, ids)
     assert [gap.taker for gap in planned.gaps] == [None]
-    assert "nobody selected is free" in str(planned.refusal)
-    with pytest.raises(Invalid, match="nobody selected is free"):
+    assert "no selected person is free" in str(planned.refusal)
+    with pytest.raises(Invalid, match="no selected person is free"):
         fill_gaps(session, study, ids)
 
 
 def test_a_reassigned_query_is_no_gap(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     made = assign_rotation(session, study, ids, rounds=1)
     row = next(row for row in made if row.user_id == ids[0])
     free = manual_assignment.free_for(
@@ -192,12 +183,12 @@ def test_a_reassigned_query_is_no_gap(session: Session, study: Study) -> None:
 
 
 def test_unfinished_work_is_rebalanced_as_planned(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     made = assign_rotation(session, study, ids, rounds=1)
     made[0].finished_at = made[0].last_entry_at = now()
     made[1].last_entry_at = now()
     session.flush()
-    ids += people(session, "E")
+    ids += make_people(session, "E")
     plan = plan_rebalancing(session, study, ids)
     assert {shift.taker.name for shift in plan.shifts} == {"E"}
     after = [load.after for load in plan.loads]
@@ -211,9 +202,9 @@ def test_unfinished_work_is_rebalanced_as_planned(session: Session, study: Study
 
 
 def test_a_plan_that_has_changed_is_not_executed(session: Session, study: Study) -> None:
-    ids = people(session, "A", "B", "C", "D")
+    ids = make_people(session, "A", "B", "C", "D")
     assign_rotation(session, study, ids, rounds=1)
-    ids += people(session, "E")
+    ids += make_people(session, "E")
     plan = plan_rebalancing(session, study, ids)
     moved = session.get_one(Assignment, plan.shifts[0].assignment_id)
     moved.last_entry_at = now()
@@ -223,7 +214,7 @@ def test_a_plan_that_has_changed_is_not_executed(session: Session, study: Study)
 
 
 def test_audit_rows_of_assignments_name_person_and_query(session: Session, study: Study) -> None:
-    people(session, "A", "B")
+    make_people(session, "A", "B")
     one = manual_assignment.assign_one(
         session, study, email="a@x.example", query="q3", tool=Tool.PAIRS, round_number=1
     )
@@ -240,7 +231,7 @@ def test_audit_rows_of_assignments_name_person_and_query(session: Session, study
 def test_a_refused_reassignment_does_not_offer_the_person_it_is_taken_from(
     session: Session, study: Study
 ) -> None:
-    people(session, "Chidi", "Dora", "Bao")
+    make_people(session, "Chidi", "Dora", "Bao")
     row = manual_assignment.assign_one(
         session, study, email="chidi@x.example", query="q1", tool=Tool.PAIRS, round_number=1
     )

@@ -1,6 +1,5 @@
 """Runs of a study: added, scored, copied and removed, on both databases."""
 
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
-from tests.commands import run_command
+from tests.commands import Command
 from tests.exporting import make_judged_study
 from tests.factories import make_study, make_user, queries_of
 from tests.ranked import Judge, give_lists, make_ranked_study
@@ -23,7 +22,6 @@ from topkapi.app.db.models import AuditEvent, Study, SystemRun
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.errors import Invalid, NotFound
 from topkapi.app.domain.lists.session import AskingLists
-from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.results.systems import runs as service
 from topkapi.app.services.results.systems import scoring
 from topkapi.app.services.results.systems.cache import SystemReports
@@ -76,7 +74,7 @@ def test_scores_are_those_of_the_exports(judged: Sessions, tmp_path: Path) -> No
     with judged.read() as session:
         found = SystemReports().report(session, "tulips", baseline="up")
         kept = {run.system: run for run in runs_of(session, session.scalars(select(Study)).one())}
-        assert (kept["stray"].queries, kept["stray"].lines, kept["stray"].filename) == (
+        assert (kept["stray"].queries, kept["stray"].lines, kept["stray"].file) == (
             1,
             9,
             "a.run",
@@ -232,7 +230,7 @@ def test_lists_of_the_study_are_systems_and_make_a_leaderboard(sessions: Session
         for query in queries_of(session, study):
             for number, user in enumerate(people):
                 work = give_lists(session, study, query, user=user, round=number)
-                Judge(session, work, LiveSessions()).to_the_end(by_first_page)
+                Judge(session, work).to_the_end(by_first_page)
         board = cache.report(session, "tulips").leaderboard
     assert board is not None
     assert (board.comparisons, board.queries, board.assessors) == (36, 6, 2)
@@ -243,29 +241,20 @@ def test_lists_of_the_study_are_systems_and_make_a_leaderboard(sessions: Session
 
 
 @pytest.mark.thorough
-@pytest.mark.usefixtures("judged")
-def test_systems_on_the_command_line(
-    database_url: str,
-    monkeypatch: pytest.MonkeyPatch,
-    tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
-    (tmp_path / "third.run").write_text(run_of("third"))
-    added = run_command(capsys, ["systems", "add", "tulips", str(tmp_path / "third.run")])
+@pytest.mark.usefixtures("judged", "folder_of_commands")
+def test_systems_on_the_command_line(topkapi: Command) -> None:
+    Path("third.run").write_text(run_of("third"))
+    added = topkapi("systems", "add", "tulips", "third.run")
     assert added == (0, f"tulips: added {'third':<24} 3 queries, 18 lines\n", "")
-    code, _, err = run_command(capsys, ["systems", "add", "tulips", str(tmp_path / "third.run")])
+    code, _, err = topkapi("systems", "add", "tulips", "third.run")
     assert (code, "third.run: the study already has a run of 'third'" in err) == (1, True)
-    code, out, _ = run_command(capsys, ["systems", "list", "tulips", "--json"])
-    assert [run["system"] for run in json.loads(out)] == ["down", "stray", "third", "up"]
-    options = ["--baseline", "down", "--out", str(tmp_path / "scores.csv")]
-    code, out, _ = run_command(capsys, ["systems", "scores", "tulips", *options])
-    assert code == 0
-    assert "not significant" in out
-    assert len((tmp_path / "scores.csv").read_text().splitlines()) == 1 + 4 * 13
-    code, out, _ = run_command(capsys, ["systems", "scores", "tulips", "--json"])
-    assert json.loads(out)["format"] == "topkapi-systems"
-    assert run_command(capsys, ["systems", "remove", "tulips", "third"])[0] == 0
-    assert run_command(capsys, ["systems", "remove", "tulips", "third"])[0] == 1
-    code, _, err = run_command(capsys, ["systems", "scores", "tulips", "--measure", "x"])
+    listed = topkapi.told("systems", "list", "tulips")
+    assert [run["system"] for run in listed] == ["down", "stray", "third", "up"]
+    options = ["--baseline", "down", "--out", "scores.csv"]
+    assert "not significant" in topkapi.done("systems", "scores", "tulips", *options)
+    assert len(Path("scores.csv").read_text().splitlines()) == 1 + 4 * 13
+    assert topkapi.told("systems", "scores", "tulips")["format"] == "topkapi-systems"
+    assert topkapi("systems", "remove", "tulips", "third")[0] == 0
+    assert topkapi("systems", "remove", "tulips", "third")[0] == 1
+    code, _, err = topkapi("systems", "scores", "tulips", "--measure", "x")
     assert (code, "is not one of kappa-ndcg" in err) == (1, True)

@@ -25,7 +25,6 @@ from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.errors import LogRefusal
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
-from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.error_prior import CELLS
 from topkapi.app.domain.pairs.robust.team import TeamStrategy
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession, result_of
@@ -46,11 +45,6 @@ class Member(AssignedWork):
 
     screen: AssignmentState
 
-    def __init__(self, sessions: Sessions, assignment: Assignment) -> None:
-        self.sessions, self.live = sessions, LiveSessions()
-        self.assignment_id, self.user_id = assignment.id, assignment.user_id
-        self.plan = Plan.from_json(assignment.plan)
-
     def look(self, live: LiveSessions | None = None) -> AssignmentState:
         """Open the page, as the web layer does."""
         self.screen = super().look(live)
@@ -59,8 +53,7 @@ class Member(AssignedWork):
                 self.screen = labeling.offer(
                     session,
                     self.live if live is None else live,
-                    assignment_id=self.assignment_id,
-                    user_id=self.user_id,
+                    **self.who,
                 )
         return self.screen
 
@@ -83,8 +76,7 @@ class Member(AssignedWork):
         with self.sessions.write.begin() as session:
             timing.record_event(
                 session,
-                assignment_id=self.assignment_id,
-                user_id=self.user_id,
+                **self.who,
                 report=timing.TimerReport(kind),
                 at=at,
             )
@@ -414,8 +406,7 @@ class Teamwork(RuleBasedStateMachine):
                 shown = labeling.assignment_state(
                     session,
                     LiveSessions(),
-                    assignment_id=member.assignment_id,
-                    user_id=member.user_id,
+                    **member.who,
                 )
             assert isinstance(shown.state, Finished)
             assert shown.state.result == expected

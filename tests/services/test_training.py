@@ -13,10 +13,18 @@ from tests.exporting import writable_exports
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from tests.services.test_backups import everything, other  # noqa: F401 (a fixture)
 from tests.services.test_studies import judged
-from tests.studies import append, small_study, write_jsonl
+from tests.studies import append, load, small_study, write_jsonl
 from topkapi.app.db import migrations
 from topkapi.app.db.engine import make_sessions
-from topkapi.app.db.models import AuditEvent, PracticeAnswer, PracticeItem, Study, Training, User
+from topkapi.app.db.models import (
+    Assignment,
+    AuditEvent,
+    PracticeAnswer,
+    PracticeItem,
+    Study,
+    Training,
+    User,
+)
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import (
     AnswerNotAllowed,
@@ -25,16 +33,17 @@ from topkapi.app.domain.errors import (
     NotFound,
     TrainingRequired,
 )
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.domain.training.rules import Step
+from topkapi.app.services.assignments.manual_assignment import withdraw_many
 from topkapi.app.services.backups import read_backup, write_backup
-from topkapi.app.services.importing import StudyRefused, Unchanged, import_study, open_source
+from topkapi.app.services.importing import StudyRefused, Unchanged
 from topkapi.app.services.judging.labeling import assignment_state
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.results.exports import StudySource, open_export
 from topkapi.app.services.results.reports.forms import as_json
 from topkapi.app.services.results.reports.service import make_report
+from topkapi.app.services.state.study import study_state
 from topkapi.app.services.studies import full_copy, lifecycle
 from topkapi.app.services.training import practice, trainings
 
@@ -50,9 +59,8 @@ def trained_study(
     session: Session, *, questions: int = 2, needed: int | None = None, tries: int = 2
 ) -> tuple[Study, User]:
     """Create a study with training, practice questions for T1, and an assessor with work."""
-    study = make_study(session, queries=2)
-    settings = StudySettings(k=3, training=True, training_needed=needed, training_tries=tries)
-    study.settings = settings
+    rules: dict[str, Any] = {"training": True, "training_needed": needed, "training_tries": tries}
+    study = make_study(session, queries=2, k=3, **rules)
     user = make_user(session)
     make_assignment(session, user=user, query=queries_of(session, study)[0])
     for number in range(questions):
@@ -84,24 +92,22 @@ def test_practice_is_imported_for_each_tool_and_extended(session: Session, tmp_p
     append(folder / "study.toml", 'tools = ["pairs", "grades", "lists"]\ntraining = true\n')
     (folder / "rankings.jsonl").write_text('{"query": "q0", "system": "a", "documents": ["d0"]}\n')
     write_jsonl(folder / "practice.jsonl", RECORDS[:2])
-    with open_source(folder) as source:
-        report = import_study(session, source)
+    report = load(session, folder)
     assert (report.practice, report.read_from["practice"]) == (2, "practice.jsonl")
     assert any("2 practice questions" in line for line in report.lines())
     write_jsonl(folder / "practice.jsonl", RECORDS)
-    with open_source(folder) as source:
-        import_study(session, source)
+    load(session, folder)
     study = session.scalars(select(Study)).one()
     found = practice.questions_of(session, study)
     assert [each.name for each in found] == ["p1", "p2", "p3"]
     assert [each.question.tool for each in found] == [Tool.PAIRS, Tool.GRADES, Tool.LISTS]
     assert found[1].question.answers == ("good", "excellent")
     assert found[2].question.right == ("d1", "d0")
-    with open_source(folder) as source, pytest.raises(Unchanged):
-        import_study(session, source)
+    with pytest.raises(Unchanged):
+        load(session, folder)
     write_jsonl(folder / "practice.jsonl", [{**RECORDS[0], "answer": "right"}, *RECORDS[1:]])
-    with open_source(folder) as source, pytest.raises(StudyRefused, match="practice question 'p1'"):
-        import_study(session, source)
+    with pytest.raises(StudyRefused, match="practice question 'p1'"):
+        load(session, folder)
 
 
 def test_work_opens_when_guidelines_and_practice_are_done(session: Session) -> None:
@@ -144,11 +150,12 @@ def test_open_trainings_are_those_before_the_first_work(session: Session) -> Non
     study, user = trained_study(session)
     untrained = make_assignment(session, user=user)  # in a study without training
     assert untrained.query_id != study.id
-    assert trainings.open_trainings(session, user.id) == [(study.slug, study.name)]
+    training = trainings.OpenTraining(tries_left=None, questions=2)
+    assert trainings.open_trainings(session, user.id) == {study.slug: training}
     trainings.confirm_guidelines(session, study, user.id)
-    assert trainings.open_trainings(session, user.id) == [(study.slug, study.name)]
+    assert trainings.open_trainings(session, user.id) == {study.slug: training}
     answer_all(session, study, user, "left", "left")
-    assert trainings.open_trainings(session, user.id) == []
+    assert trainings.open_trainings(session, user.id) == {}
 
 
 def test_the_missed_questions_are_those_of_the_last_try(session: Session) -> None:
@@ -194,9 +201,13 @@ def test_an_answer_sent_twice_counts_once(session: Session) -> None:
         assert (stored.answer, stored.agrees) == ("right", False)
     trainings.answer_question(session, study, user.id, item_id=second, answer="left")
     assert trainings.training_state(session, study, user.id).step is Step.FAILED
+    assert "training failed" in [each.sign for each in study_state(session, study).needs]
     stored = trainings.answer_question(session, study, user.id, item_id=second, answer="tie")
     assert stored.answer == "left"
     assert len(session.scalars(select(PracticeAnswer)).all()) == 2
+    withdraw_many(session, study, session.scalars(select(Assignment.id)).all())
+    left = study_state(session, study)
+    assert [each.sign for each in left.needs] == ["missing work"], "who has no work needs no try"
 
 
 def test_wrong_answers_and_questions_of_others_are_refused(session: Session) -> None:

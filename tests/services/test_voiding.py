@@ -8,19 +8,16 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.exporting import make_judged_study
-from tests.factories import make_study, make_user
+from tests.factories import BOTH, make_people, make_study, make_user
 from topkapi.app.db.models import Assignment, AuditEvent, JudgmentRow, Study
 from topkapi.app.domain.assignment.rotation import RuleBroken
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments import bulk, manual_assignment
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.rotation import assign_rotation
 from topkapi.app.services.results.exports import StudySource, completeness, open_export
 from topkapi.app.services.results.reports.cache import state_of
-
-BOTH = (Tool.PAIRS, Tool.GRADES)
 
 
 @pytest.fixture
@@ -125,9 +122,8 @@ def test_only_finished_work_is_voided_and_only_with_a_reason(
 
 @pytest.fixture
 def running(session: Session) -> tuple[Study, list[int]]:
-    study = make_study(session, slug="roses", queries=8, documents=3)
-    study.settings = StudySettings(k=2, tools=BOTH)
-    ids = [make_user(session, name=name, email=f"{name.lower()}@x.example").id for name in "ABCDEF"]
+    study = make_study(session, slug="roses", queries=8, documents=3, k=2, tools=BOTH)
+    ids = make_people(session, *"ABCDEF")
     assign_rotation(session, study, ids, rounds=1)
     return study, ids
 

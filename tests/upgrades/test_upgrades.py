@@ -8,12 +8,13 @@ import pytest
 from sqlalchemy import select
 
 from tests.clients import open_client
+from tests.databases import transaction_on
 from tests.judging import Job
 from tests.upgrades.dumps import STORED, fill, read_dump
 from tests.upgrades.store import body_for, open_question
 from topkapi.app.config import Settings
 from topkapi.app.db import migrations
-from topkapi.app.db.engine import make_engine, make_sessions
+from topkapi.app.db.engine import make_engine
 from topkapi.app.db.models import Assignment
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.plan import hidden_name
@@ -59,10 +60,8 @@ def look(url: str, folder: Path, expected: Expected, *, answer: bool = False) ->
 def revealed(url: str, found: Expected) -> Expected:
     """Return the states with systems instead of the names that hide them from assessors."""
     text = json.dumps(found)
-    engine = make_engine(url)
-    with make_sessions(engine).read.begin() as session:
+    with transaction_on(url) as session:
         plans = session.scalars(select(Assignment.plan).where(Assignment.tool == Tool.LISTS)).all()
-    engine.dispose()
     for plan in plans:
         for each in plan["lists"]:
             text = text.replace(hidden_name(plan["seed"], each["system"]), each["system"])
@@ -72,10 +71,8 @@ def revealed(url: str, found: Expected) -> Expected:
 
 def digests_agree(url: str) -> bool:
     """Return whether every stored digest matches its plan."""
-    engine = make_engine(url)
-    with make_sessions(engine).read.begin() as session:
+    with transaction_on(url) as session:
         rows = session.execute(select(Assignment.plan, Assignment.plan_digest)).all()
-    engine.dispose()
     return all(plan_digest(plan) == digest for plan, digest in rows)
 
 

@@ -6,13 +6,11 @@ import httpx
 import pytest
 from sqlalchemy import select
 
-from tests.factories import make_study, make_user
-from tests.judging import Job, judge_to_the_end
+from tests.factories import BOTH, make_study, make_user, token_headers
+from tests.judging import job_of, judge_to_the_end
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.accounts import tokens
 
 S = "/api/v1/studies/tulips"
 
@@ -22,10 +20,8 @@ def api(client: httpx.Client, sessions: Sessions) -> httpx.Client:
     """Provide a client with an administrator's token, and a study of four queries and two tools."""
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN, name="Maren")
-        study = make_study(session, slug="tulips", queries=4, documents=5)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
-        _, token = tokens.issue_token(session, admin, "test")
-    client.headers["Authorization"] = f"Bearer {token}"
+        make_study(session, slug="tulips", queries=4, documents=5, k=2, tools=BOTH)
+        client.headers.update(token_headers(session, admin))
     return client
 
 
@@ -117,8 +113,8 @@ def test_progress_by_program(api: httpx.Client, client: httpx.Client, sessions: 
         assert row is not None
         owner = make_user(session)
         row.user_id = owner.id
-        _, token = tokens.issue_token(session, owner, "test")
-    judge_to_the_end(client, Job(row.id, token))
+        job = job_of(session, row)
+    judge_to_the_end(client, job)
     seen = api.get(f"{S}/progress").json()
     assert (seen["assigned"], seen["finished"]) == (8, 1)
     assert seen["tools"]["pairs"]["ms_per_answer"] is not None

@@ -27,12 +27,11 @@ from sqlalchemy import select
 
 from tests.clients import open_client
 from tests.crowds import make_link
-from tests.factories import make_study, make_user
+from tests.factories import BOTH, make_study, make_user
 from tests.live import LiveServer
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Flag
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import rotation
@@ -64,8 +63,7 @@ def stage(sessions: Sessions) -> Stage:
     """Create a study with assignments, and people of every role."""
     with sessions.write.begin() as session:
         people = {role: make_user(session, role=role) for role in Role}
-        study = make_study(session, slug="tulips", queries=4, documents=5)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
+        study = make_study(session, slug="tulips", queries=4, documents=5, k=2, tools=BOTH)
         others = [make_user(session) for _ in range(3)]
         judges = [people[Role.ASSESSOR], *others]
         made = rotation.assign_rotation(session, study, [user.id for user in judges], rounds=1)

@@ -6,12 +6,11 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.exporting import make_judged_study
-from tests.factories import PASSWORD, make_user, sign_in
+from tests.factories import PASSWORD, make_user, sign_in, token_headers
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import WrongCredentials
-from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.sign_in import Visitor
 
 HERE = Visitor("127.0.0.1", on_loopback=True)
@@ -24,7 +23,7 @@ def test_sign_ins_and_downloads_are_recorded(
     with sessions.write.begin() as session:
         user = make_user(session, email="maren@x.example", role=Role.ADMIN, password=PASSWORD)
         make_judged_study(session)
-        _, token = tokens.issue_token(session, user, "test")
+        headers = token_headers(session, user)
         known = set(session.scalars(select(AuditEvent.id)))
     for email, password in (
         ("nobody@x.example", "wrong"),
@@ -38,7 +37,6 @@ def test_sign_ins_and_downloads_are_recorded(
     sign_in(app, client, user)
     for path in ("exports/topk.jsonl", "report.zip", "payments.csv", "tables/queries.csv"):
         assert client.get(f"/studies/tulips/{path}").status_code == 200
-    headers = {"Authorization": f"Bearer {token}"}
     assert client.get("/api/v1/studies/tulips/exports/qrels", headers=headers).status_code == 200
     assert app.state.late.flush()
     with sessions.read() as session:

@@ -158,7 +158,9 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "GET /studies/{slug}/guidelines/history": RESEARCH,
     "GET /studies/{slug}/queries": RESEARCH,
     "GET /studies/{slug}/queries/{query_id}": RESEARCH,
+    "GET /studies/{slug}/queries/{query_id}/answers": RESEARCH,
     "GET /studies/{slug}/queries/{query_id}/questions/{assignment_id}": RESEARCH,
+    "GET /studies/{slug}/queries/{query_id}/questions/{assignment_id}/{number}": RESEARCH,
     "GET /studies/{slug}/queries/{query_id}/unjudged": RESEARCH,
     "GET /studies/{slug}/documents": RESEARCH,
     "GET /studies/{slug}/progress": RESEARCH,
@@ -195,6 +197,11 @@ ALLOWED: dict[str, str | frozenset[Role]] = {
     "POST /studies/{slug}/work/{assignment_id}/reassign": ADMINS,
     "GET /imports": ADMINS,
     "POST /imports": ADMINS,
+    "GET /imports/example.zip": ADMINS,
+    "POST /imports/example": ADMINS,
+    "POST /demo": ADMINS,
+    "POST /studies/{slug}/assign/people": ADMINS,
+    "GET /api/v1/studies/{slug}/state": RESEARCH,
     "GET /imports/{upload_id}": ADMINS,
     "POST /imports/{upload_id}/confirm": ADMINS,
     "POST /imports/{upload_id}/cancel": ADMINS,
@@ -436,7 +443,7 @@ def test_what_belongs_to_another_study_is_not_found_under_ones_own(
         below = (
             *(f"jobs/{job.id}", f"jobs/{job.id}/models/x.json", f"jobs/{job.id}/tables/x.csv"),
             *(f"queries/{query.id}", f"queries/{query.id}/questions/{work.id}"),
-            f"queries/{query.id}/unjudged",
+            *(f"queries/{query.id}/unjudged", f"queries/{query.id}/answers"),
         )
     places = [f"/studies/{{slug}}/{each}" for each in below]
     for path in (*places, f"/api/v1/studies/{{slug}}/{below[0]}"):

@@ -14,9 +14,9 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import func, select, update
 
-from tests.clients import open_client, open_clients
+from tests.clients import form_token, open_client, open_clients
 from tests.crowds import make_link
-from tests.factories import make_study, make_user, sign_in
+from tests.factories import Enter, make_study, make_user, sign_in, token_headers
 from tests.services.test_training import pair
 from tests.waiting import WATCHDOG
 from topkapi.app.db.base import now
@@ -29,9 +29,8 @@ from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.services.assignments.manual_assignment import assign_one, withdraw_many
 from topkapi.app.services.crowds import entering
-from topkapi.app.services.crowds.links import close_link
+from topkapi.app.services.crowds.links import close_link, record_of
 from topkapi.app.services.training import practice
-from topkapi.app.web.crowds.views import LinkOut
 
 WORKER = {"PROLIFIC_PID": "5f1e", "SESSION_ID": "s1", "STUDY_ID": "st1"}
 
@@ -39,17 +38,19 @@ WORKER = {"PROLIFIC_PID": "5f1e", "SESSION_ID": "s1", "STUDY_ID": "st1"}
 def linked(sessions: Sessions, **terms: Any) -> str:
     """Create a study of four queries and an entry link; return the token."""
     with sessions.write.begin() as session:
-        study = make_study(session, slug="tulips", queries=4, documents=2)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
+        study = make_study(session, slug="tulips", queries=4, documents=2, k=2, tools=(Tool.PAIRS,))
         return make_link(session, study, **terms)[1]
+
+
+def consent(client: httpx.Client, token: str, values: dict[str, str]) -> dict[str, str]:
+    """Open the consent page; return what its form sends, without a token if it has no form."""
+    page = client.get(f"/enter/{token}", params=values)
+    return {**values, "csrf_token": form_token(page) if 'name="csrf_token"' in page.text else ""}
 
 
 def agree(client: httpx.Client, token: str, values: dict[str, str] = WORKER) -> httpx.Response:
     """Open the consent page and agree."""
-    page = client.get(f"/enter/{token}", params=values)
-    found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
-    sent = {**values, "csrf_token": found.group(1) if found else ""}
-    return client.post(f"/enter/{token}", data=sent)
+    return client.post(f"/enter/{token}", data=consent(client, token, values))
 
 
 @contextmanager
@@ -160,13 +161,11 @@ def test_odd_worker_ids_are_refused(client: httpx.Client, sessions: Sessions) ->
 
 def test_a_form_with_an_odd_worker_id_is_refused(client: httpx.Client, sessions: Sessions) -> None:
     token = linked(sessions, platform=Platform.OTHER)
-    page = client.get(f"/enter/{token}", params={"worker": "w1"})
-    csrf = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
-    assert csrf is not None
+    sent = {"csrf_token": form_token(client.get(f"/enter/{token}", params={"worker": "w1"}))}
     for worker in ("x" * 65, "a b", "\0", ""):
-        sent = {"worker": worker, "csrf_token": csrf.group(1)}
-        assert client.post(f"/enter/{token}", data=sent).status_code == 422
-    big = {"worker": "w" * 40_000, "csrf_token": csrf.group(1)}
+        reply = client.post(f"/enter/{token}", data={**sent, "worker": worker})
+        assert reply.status_code == 422
+    big = {**sent, "worker": "w" * 40_000}
     assert client.post(f"/enter/{token}", data=big).status_code == 413
     assert client.post(f"/enter/{token}", data={"worker": "w1"}).status_code == 403
     assert count(sessions, User) == 0
@@ -270,7 +269,7 @@ def test_a_link_says_how_many_people_it_needs(
     with sessions.write.begin() as session:
         study, link = session.scalars(select(Study)).one(), session.scalars(select(EntryLink)).one()
         for number in range(needed):
-            shown = LinkOut.of(session, study, link)
+            shown = record_of(session, study, link)
             assert (shown.people, shown.needed) == (number, needed - number)
             assert shown.falls_short == (needed > 3)
             if number < 3:
@@ -279,11 +278,10 @@ def test_a_link_says_how_many_people_it_needs(
 
 
 def test_a_consent_text_is_proposed_and_must_be_completed(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
     linked(sessions)
-    with sessions.write.begin() as session:
-        sign_in(app, client, make_user(session, role=Role.ADMIN))
+    enter(role=Role.ADMIN)
     page = client.get("/studies/tulips/crowd").text
     proposed = page.partition('name="consent"')[2].partition(">")[2].partition("</textarea>")[0]
     assert "You compare two pages at a time" in proposed
@@ -298,8 +296,7 @@ def test_a_consent_text_is_proposed_and_must_be_completed(
 
 def test_one_address_makes_few_accounts_at_a_time(app: FastAPI, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
-        study = make_study(session, queries=1, documents=2)
-        study.settings = StudySettings(k=2)
+        study = make_study(session, queries=1, documents=2, k=2)
         _, token = make_link(session, study, rounds=40)
     with browser(app, "192.0.2.9") as client:
         replies = []
@@ -317,16 +314,13 @@ def test_the_account_is_for_judging_this_study_only(
     page = client.get("/me")
     assert "Current password" not in page.text
     assert "Create token" not in page.text
-    csrf = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
-    assert csrf is not None
-    form = {"csrf_token": csrf.group(1), "name": "Real Name"}
+    form = {"csrf_token": form_token(page), "name": "Real Name"}
     assert client.post("/me/name", data=form).status_code == 409
     assert client.post("/me/tokens", data=form).status_code == 422
     assert client.get("/studies/tulips").status_code == 403
     with sessions.write.begin() as session:
         user = session.scalars(select(User)).one()
-        other = make_study(session, slug="roses")
-        other.settings = StudySettings(k=2)
+        other = make_study(session, slug="roses", k=2)
         for act in (
             lambda: users.change_role(session, user, Role.ADMIN),
             lambda: tokens.issue_token(session, user, "x"),
@@ -334,7 +328,7 @@ def test_the_account_is_for_judging_this_study_only(
                 session, other, email=user.email, query="q0", tool=Tool.PAIRS, round_number=1
             ),
         ):
-            with pytest.raises(Exception, match="came through"):
+            with pytest.raises(Exception, match="joined through"):
                 act()
 
 
@@ -369,11 +363,10 @@ TERMS = {"platform": "prolific", "consent": "Yes?", "code": "C1", "share": "2", 
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
+def admin(client: httpx.Client, sessions: Sessions, enter: Enter) -> httpx.Client:
     with sessions.write.begin() as session:
         make_study(session, slug="tulips")
-        user = make_user(session, role=Role.ADMIN)
-    sign_in(app, client, user)
+    enter(role=Role.ADMIN)
     return client
 
 
@@ -434,8 +427,7 @@ def test_a_redirect_is_a_link_to_the_platform(client: httpx.Client, sessions: Se
 def test_a_program_makes_lists_and_closes_links(client: httpx.Client, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         make_study(session, slug="tulips", queries=4, documents=2)
-        user = make_user(session, role=Role.ADMIN)
-        client.headers["Authorization"] = f"Bearer {tokens.issue_token(session, user, 'api')[1]}"
+        client.headers.update(token_headers(session, make_user(session, role=Role.ADMIN)))
     url = "/api/v1/studies/tulips/entry-links"
     for wrong in [*WRONG, {"what": "1"}]:
         assert client.post(url, json={**TERMS, **wrong}).status_code == 422, wrong
@@ -468,10 +460,8 @@ def test_workers_who_race_for_the_last_slot_do_not_share_it(
         together = Barrier(len(workers))
 
         def race(client: httpx.Client, values: dict[str, str]) -> int:
-            page = client.get(f"/enter/{token}", params=values)
-            found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
+            sent = consent(client, token, values)
             together.wait(WATCHDOG)  # everybody has seen that there is a slot
-            sent = {**values, "csrf_token": found.group(1) if found else ""}
             return client.post(f"/enter/{token}", data=sent).status_code
 
         statuses = sorted(pool.map(race, browsers, workers))
@@ -485,8 +475,7 @@ def test_a_worker_whose_queries_ask_nothing_gets_the_code_at_once(
     client: httpx.Client, sessions: Sessions
 ) -> None:
     with sessions.write.begin() as session:
-        study = make_study(session, slug="tulips", queries=2, documents=1)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
+        study = make_study(session, slug="tulips", queries=2, documents=1, k=2, tools=(Tool.PAIRS,))
         token = make_link(session, study, share=2)[1]
     reply = agree(client, token)
     page = client.get(reply.headers["location"])
@@ -511,9 +500,7 @@ def qualifying(sessions: Sessions, **terms: Any) -> str:
 
 def fail(client: httpx.Client) -> str:
     """Answer the only practice question wrong, and return the page after it."""
-    page = client.get("/training/tulips").text
-    csrf = re.findall(r'name="csrf_token" value="([0-9a-f]+)"', page)[0]
-    sent = {"csrf_token": csrf}
+    sent = {"csrf_token": form_token(client.get("/training/tulips"))}
     assert client.post("/training/tulips/guidelines", data=sent).status_code == 303
     page = client.get("/training/tulips").text
     item = re.findall(r'name="item" value="(\d+)"', page)[0]

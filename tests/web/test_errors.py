@@ -9,9 +9,9 @@ from sqlalchemy.exc import OperationalError
 from starlette.types import Message, Receive, Scope, Send
 
 from tests.clients import open_client
-from tests.factories import make_study, make_user, sign_in
+from tests.factories import Enter, make_study, make_user, sign_in
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Study, User
+from topkapi.app.db.models import Study
 from topkapi.app.domain import errors
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.errors import STATUS, status_of
@@ -157,12 +157,10 @@ def test_static_files_are_kept_by_their_mark(client: httpx.Client) -> None:
 
 
 def test_a_request_is_logged_without_secrets(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, caplog: pytest.LogCaptureFixture
+    client: httpx.Client, caplog: pytest.LogCaptureFixture, enter: Enter
 ) -> None:
-    with sessions.write.begin() as session:
-        user: User = make_user(session)
+    user = enter()
     caplog.set_level(logging.INFO, "topkapi.requests")
-    sign_in(app, client, user)
     client.get("/?token=hidden", headers={"X-Request-ID": "abc-1"})
     client.get("/sign-in", headers={"X-Request-ID": "no good\x7f"})
     lines = [json.loads(JsonLines().format(record)) for record in caplog.records]

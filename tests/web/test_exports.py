@@ -6,13 +6,12 @@ from fastapi import FastAPI
 from starlette.types import Message
 
 from tests.asgi import exchange
-from tests.exporting import judge_in_a_team, make_judged_study, writable_exports
-from tests.factories import make_study, make_user, sign_in
+from tests.commands import Command
+from tests.exporting import judge_in_a_team, writable_exports
+from tests.factories import Enter, make_study
 from tests.ranked import compare_lists
-from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import tokens
 from topkapi.app.services.results.exports import EXPORTS
 from topkapi.app.web.access import slots
 from topkapi.app.web.access.slots import TransactionLimits
@@ -20,17 +19,6 @@ from topkapi.app.web.access.slots import TransactionLimits
 ANSA = "ansa@tulips.example"
 API = "/api/v1/studies/tulips/exports"
 PAGE = "/studies/tulips/exports"
-
-
-@pytest.fixture
-def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str, str]:
-    """Return a researcher's token; the same person is signed in by cookie."""
-    with sessions.write.begin() as session:
-        make_judged_study(session)
-        user = make_user(session, role=Role.RESEARCHER)
-        _, token = tokens.issue_token(session, user, "notebook")
-    sign_in(app, client, user)
-    return {"Authorization": f"Bearer {token}"}
 
 
 @pytest.mark.parametrize(
@@ -46,11 +34,9 @@ def test_page_api_and_command_give_the_same_bytes(
     headers: dict[str, str],
     options: dict[str, str],
     sessions: Sessions,
-    database_url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder_of_commands: Path,
+    topkapi: Command,
 ) -> None:
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     with sessions.write.begin() as session:
         compare_lists(session, "tulips", ANSA)
         judge_in_a_team(session, ANSA)
@@ -59,10 +45,8 @@ def test_page_api_and_command_give_the_same_bytes(
     for name in writable_exports():
         by_api = client.get(f"{API}/{name}", params=options, headers=headers)
         by_page = client.get(f"{PAGE}/{name}", params=options)
-        out = tmp_path / f"{name}{EXPORTS[name].suffix}"
-        with pytest.raises(SystemExit) as end:
-            main(["export", "tulips", name, "--out", str(out), *arguments])
-        assert end.value.code == 0
+        out = folder_of_commands / f"{name}{EXPORTS[name].suffix}"
+        topkapi.done("export", "tulips", name, "--out", str(out), *arguments)
         assert by_api.status_code == by_page.status_code == 200
         assert len(by_api.content) > 0
         assert by_api.content == by_page.content == out.read_bytes()
@@ -177,13 +161,11 @@ def test_no_page_waits_for_a_download_or_a_computation(
     app: FastAPI,
     client: httpx.Client,
     headers: dict[str, str],
-    sessions: Sessions,
     monkeypatch: pytest.MonkeyPatch,
+    enter: Enter,
 ) -> None:
     assert client.get(f"{API}/pairs.tsv", headers=headers).status_code == 200
-    with sessions.write.begin() as session:
-        admin = make_user(session, role=Role.ADMIN)
-    sign_in(app, client, admin)
+    enter(role=Role.ADMIN)
     limiter = app.state.transaction_limits.export.limiter
     for number in range(int(limiter.total_tokens)):
         limiter.acquire_on_behalf_of_nowait(number)

@@ -5,23 +5,13 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.factories import make_user, sign_in
-from tests.judging import Job, answer_to, make_job
+from tests.factories import Enter, make_user, sign_in, token_headers
+from tests.judging import Job, answer_to
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, AuditEvent, Flag, JudgmentRow, Study, User
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import tokens
 
 HTMX = {"HX-Request": "true"}
-
-
-@pytest.fixture
-def job(app: FastAPI, client: httpx.Client, sessions: Sessions) -> Job:
-    with sessions.write.begin() as session:
-        job = make_job(session)
-        user = session.scalars(select(User)).one()
-    sign_in(app, client, user)
-    return job
 
 
 def flags_in(sessions: Sessions) -> list[Flag]:
@@ -50,16 +40,14 @@ def test_a_flag_is_stored_with_its_question_and_changes_no_log(
 
 
 def test_what_cannot_be_a_flag_is_refused(
-    client: httpx.Client, job: Job, sessions: Sessions, app: FastAPI
+    client: httpx.Client, job: Job, sessions: Sessions, enter: Enter
 ) -> None:
     page = f"/assignments/{job.assignment_id}/flags"
     assert "Give a reason" in client.post(page, data={"reason": " "}, headers=HTMX).text
     wrong = {"reason": "Broken.", "position": 0, "left": "elsewhere"}
     assert "not part of this query" in client.post(page, data=wrong, headers=HTMX).text
     assert flags_in(sessions) == []
-    with sessions.write.begin() as session:
-        stranger = make_user(session)
-    sign_in(app, client, stranger)
+    enter()
     assert client.post(page, data={"reason": "Mine?"}).status_code == 404
 
 
@@ -77,19 +65,17 @@ def test_without_scripts_the_open_question_is_flagged(
 
 @pytest.mark.thorough
 def test_an_administrator_handles_flags_on_the_progress_page(
-    app: FastAPI, client: httpx.Client, job: Job, sessions: Sessions
+    app: FastAPI, client: httpx.Client, job: Job, sessions: Sessions, enter: Enter
 ) -> None:
     client.post(f"/assignments/{job.assignment_id}/flags", data={"reason": "A broken page."})
-    with sessions.write.begin() as session:
-        admin = make_user(session, role=Role.ADMIN, name="Maren Oduya")
-        researcher = make_user(session, role=Role.RESEARCHER)
+    with sessions.read() as session:
         slug = session.scalars(select(Study.slug)).one()
     progress = f"/studies/{slug}/progress"
-    sign_in(app, client, researcher)
+    enter(role=Role.RESEARCHER)
     page = client.get(progress).text
     assert "A broken page." in page
     assert "Mark as handled" not in page
-    sign_in(app, client, admin)
+    admin = enter(role=Role.ADMIN, name="Maren Oduya")
     page = client.get(progress).text
     assert "1 open flag" in page
     assert "Mark as handled" in page
@@ -120,9 +106,8 @@ def test_flags_through_the_api(client: httpx.Client, job: Job, sessions: Session
     assert (made.status_code, made.json()["state"]) == (201, "open")
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
-        _, token = tokens.issue_token(session, admin, "test")
+        headers = token_headers(session, admin)
         slug = session.scalars(select(Study.slug)).one()
-    headers = {"Authorization": f"Bearer {token}"}
     address = f"/api/v1/studies/{slug}/flags"
     number = made.json()["id"]
     answer = {"reply": "Skip it."}

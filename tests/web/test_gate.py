@@ -2,13 +2,18 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractAsyncContextManager
 from functools import partial
+from inspect import iscoroutinefunction
 
 import httpx
 import pytest
 from fastapi import FastAPI
+from fastapi.params import File
+from fastapi.routing import APIRoute, iter_route_contexts
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
 from sqlalchemy import event
 from sqlalchemy.exc import OperationalError
 from sqlalchemy.orm import Session
@@ -25,10 +30,11 @@ from topkapi.app.db.queries.accounts.accounts import Bearer
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.accounts import tokens
 from topkapi.app.web.access import admission, early_auth
+from topkapi.app.web.access.bodies import DEFAULT, VISITOR, BodyLimits, is_declared
+from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.access.slots import Lane, TransactionLimits
 from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 from topkapi.app.web.server import gate
-from topkapi.app.web.server.gate import DEFAULT, VISITOR, limit_of
 
 pytestmark = pytest.mark.both
 
@@ -232,15 +238,43 @@ def test_a_body_that_takes_too_long_is_given_up(
 
 
 def test_large_bodies_are_for_administrators(app: FastAPI, sessions: Sessions) -> None:
+    limits = BodyLimits(app.routes)
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.RESEARCHER)
         person = user, tokens.issue_token(session, user, "test")[1]
     for method, path in routes_of(app):
         address = address_of(path)
-        if method not in ("GET", "DELETE") and limit_of(address).most_bytes > DEFAULT.most_bytes:
+        if limits.of(method, address).most_bytes > DEFAULT.most_bytes:
             headers = {**NOTHING_SENT, **credentials(app, path, person)}
             reply = exchange(app, method, address, headers=headers, chunks=())
             assert (reply.status, reply.asked_for_body) == (403, False), path
+
+
+def may_be_large(route: APIRoute) -> bool:
+    """Return whether a route takes files or long texts, or reads the body itself."""
+    dependants = [route.dependant]
+    for each in dependants:  # grows meanwhile
+        dependants += each.dependencies
+    fields = [field.field_info for each in dependants for field in each.body_params]
+    fields += [field for each in fields for field in fields_of(each.annotation)]
+    lengths = [getattr(bound, "max_length", 0) for each in fields for bound in each.metadata]
+    reads_itself = iscoroutinefunction(route.endpoint) and not fields
+    takes_files = any(isinstance(each, File) for each in fields)
+    return reads_itself or takes_files or max(lengths, default=0) > DEFAULT.most_bytes
+
+
+def fields_of(annotation: object) -> Iterable[FieldInfo]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation.model_fields.values()
+    return ()
+
+
+def test_a_route_that_takes_a_large_body_declares_how_large(app: FastAPI) -> None:
+    routes = [each.original_route for each in iter_route_contexts(app.routes)]
+    writing = [each for each in routes if getattr(each, "methods", set()) - SAFE_METHODS]
+    large = [each for each in writing if isinstance(each, APIRoute) and may_be_large(each)]
+    assert len(large) > 8
+    assert [each.path for each in large if not is_declared(each.endpoint)] == []
 
 
 def test_the_memory_of_an_upload_is_returned_to_the_system(
@@ -256,9 +290,9 @@ def test_the_memory_of_an_upload_is_returned_to_the_system(
     assert returned == ["memory"]
 
 
-def test_a_long_note_fits() -> None:
+def test_a_long_note_fits(app: FastAPI) -> None:
     assert DEFAULT.most_bytes > 10_000 * 12  # characters of four bytes, percent-encoded
-    assert limit_of("/assignments/1/judgments") is DEFAULT
+    assert BodyLimits(app.routes).of("POST", "/assignments/1/judgments") is DEFAULT
 
 
 @each_case(

@@ -5,11 +5,9 @@ from urllib.parse import urljoin
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from tests.clients import tight
-from tests.factories import make_user, sign_in
-from topkapi.app.db.engine import Sessions
+from tests.factories import Enter
 from topkapi.app.domain.enums import Role
 
 LINK = re.compile(r'(?:href|src)="([^"]+)"')
@@ -24,10 +22,9 @@ LINK = re.compile(r'(?:href|src)="([^"]+)"')
     ],
 )
 def test_the_header_leads_to_the_help(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role, page: str, first: str
+    client: httpx.Client, role: Role, page: str, first: str, enter: Enter
 ) -> None:
-    with sessions.write.begin() as session:
-        sign_in(app, client, make_user(session, role=role))
+    enter(role=role)
     shown = client.get(page).text
     assert re.search(rf'<a [^>]*href="[^"]*/help/{first}"[^>]*>Help</a>', tight(shown))
     assert client.get(f"/help/{first}").status_code == 200
@@ -35,11 +32,8 @@ def test_the_header_leads_to_the_help(
 
 
 @pytest.mark.thorough
-def test_links_and_pictures_of_the_help_lead_somewhere(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
-) -> None:
-    with sessions.write.begin() as session:
-        sign_in(app, client, make_user(session))
+def test_links_and_pictures_of_the_help_lead_somewhere(client: httpx.Client, enter: Enter) -> None:
+    enter()
     texts: dict[str, str] = {}
     waiting, lost = ["/help/README.md"], []
     while waiting:
@@ -72,9 +66,6 @@ def test_links_and_pictures_of_the_help_lead_somewhere(
 
 
 @pytest.mark.parametrize("path", ["nothing.md", "../pyproject.toml", "conf.py", "%2e%2e/LICENSE"])
-def test_only_pages_and_pictures_are_shown(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, path: str
-) -> None:
-    with sessions.write.begin() as session:
-        sign_in(app, client, make_user(session))
+def test_only_pages_and_pictures_are_shown(client: httpx.Client, path: str, enter: Enter) -> None:
+    enter()
     assert client.get(f"/help/{path}").status_code == 404

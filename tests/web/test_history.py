@@ -5,13 +5,10 @@ from html import unescape
 
 import httpx
 import pytest
-from fastapi import FastAPI
-from sqlalchemy import select
 
-from tests.factories import make_assignment, make_user, sign_in
-from tests.judging import Job, answer_to, judge_to_the_end, make_job
+from tests.factories import Enter, make_assignment
+from tests.judging import Job, answer_to, judge_to_the_end
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings, stored_plan
 from topkapi.app.web.judging import history_pages
@@ -23,18 +20,9 @@ def page_of(client: httpx.Client, job: Job) -> str:
     return unescape(client.get(f"/assignments/{job.assignment_id}/history").text)
 
 
-def begin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> Job:
-    with sessions.write.begin() as session:
-        job = make_job(session, documents=4)
-        user = session.scalars(select(User)).one()
-    sign_in(app, client, user)
-    return job
-
-
 def test_effective_answers_are_listed_newest_first_with_their_notes(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, job: Job
 ) -> None:
-    job = begin(app, client, sessions)
     assert "Nothing answered yet." in page_of(client, job)
     sent = []
     for note in ("The first one.", "Taken back.", "The second one."):
@@ -61,9 +49,8 @@ def test_effective_answers_are_listed_newest_first_with_their_notes(
 
 
 def test_pages_of_a_finished_list_can_be_opened(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+    client: httpx.Client, job: Job, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    job = begin(app, client, sessions)
     judge_to_the_end(client, job)
     page = client.get(f"/assignments/{job.assignment_id}").text
     links = re.findall(r'<a href="(/pages/[^"]+)" data-page', page)
@@ -77,15 +64,14 @@ def test_pages_of_a_finished_list_can_be_opened(
     assert "3 to " in later
 
 
-def test_grades_and_their_names(app: FastAPI, client: httpx.Client, sessions: Sessions) -> None:
+def test_grades_and_their_names(client: httpx.Client, sessions: Sessions, enter: Enter) -> None:
+    user = enter()
     with sessions.write.begin() as session:
-        user = make_user(session)
         row = make_assignment(session, user=user)
         order = row.plan["order"]
         row = make_assignment(session, user=user, tool=Tool.GRADES)
         row.plan = stored_plan(StudySettings(), Tool.GRADES, order, "s")
         number = row.id
-    sign_in(app, client, user)
     work = f"/assignments/{number}"
     document = re.search(r'name="document" value="([^"]+)"', client.get(work).text)
     assert document is not None
@@ -96,11 +82,6 @@ def test_grades_and_their_names(app: FastAPI, client: httpx.Client, sessions: Se
     assert "Blank." in page
 
 
-def test_nobody_sees_the_answers_of_another(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
-) -> None:
-    job = begin(app, client, sessions)
-    with sessions.write.begin() as session:
-        stranger = make_user(session)
-    sign_in(app, client, stranger)
+def test_nobody_sees_the_answers_of_another(client: httpx.Client, job: Job, enter: Enter) -> None:
+    enter()
     assert client.get(f"/assignments/{job.assignment_id}/history").status_code == 404

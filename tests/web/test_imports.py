@@ -9,34 +9,30 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.clients import tight
-from tests.factories import make_study, make_user, sign_in
+from tests.factories import Enter, make_study, token_headers
 from tests.studies import append, small_study, zipped
 from tests.waiting import WATCHDOG, until
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Candidate, Query, Study, User
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import tokens
 from topkapi.app.services.importing import preview_study
+from topkapi.app.services.importing.kinds import SIDE_FILES
 from topkapi.app.services.importing.uploads import ImportRunner, Stage, UploadStore
 from topkapi.app.services.studies import full_copy, lifecycle
 from topkapi.app.web.common.cookies import CSRF_HEADER
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+def admin(enter: Enter) -> User:
     """Create an administrator and sign in."""
-    with sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN)
-    sign_in(app, client, user)
-    return user
+    return enter(role=Role.ADMIN)
 
 
 @pytest.fixture
 def token(admin: User, sessions: Sessions) -> dict[str, str]:
     """Return the authorization header of an administrator."""
     with sessions.write.begin() as session:
-        _, plain = tokens.issue_token(session, session.get_one(User, admin.id), "test")
-    return {"Authorization": f"Bearer {plain}"}
+        return token_headers(session, admin)
 
 
 def send(client: httpx.Client, data: bytes, name: str = "small.zip", **options: str) -> str:
@@ -80,6 +76,14 @@ def test_a_study_is_shown_first_and_written_when_confirmed(
 def test_the_scores_of_a_ranker_are_a_second_file_of_the_form(
     token: dict[str, str], client: httpx.Client, sessions: Sessions, tmp_path: Path
 ) -> None:
+    form = client.get("/imports").text
+    route = client.get("/api/v1/openapi.json").json()["paths"]["/api/v1/studies"]["post"]
+    schema = route["requestBody"]["content"]["multipart/form-data"]["schema"]["properties"]
+    for kind in SIDE_FILES:
+        assert schema[kind.role]["description"] == kind.hint
+        assert f", a {kind.one}, " in form
+        assert re.search(rf'<input [^>]*name="{kind.role}" type="file"', form)
+        assert kind.hint in form
     data = zipped(small_study(tmp_path / "study"))
     wrong = {"file": ("small.zip", data), "prior": ("bm25.run", b"q0 Q0 d0 1 7.5 bm25\nq0 Q0\n")}
     address = client.post("/imports", files=wrong).headers["location"]
@@ -177,14 +181,10 @@ def test_a_stream_that_grows_too_large_is_cut_off(tmp_path: Path) -> None:
     assert not path.exists()
 
 
-def test_the_upload_is_not_read_for_strangers(
-    client: httpx.Client, app: FastAPI, sessions: Sessions
-) -> None:
+def test_the_upload_is_not_read_for_strangers(client: httpx.Client, enter: Enter) -> None:
     reply = client.post("/imports", files={"file": ("x.zip", b"PK")})
     assert reply.headers["location"].startswith("/sign-in")
-    with sessions.write.begin() as session:
-        user = make_user(session, role=Role.RESEARCHER)
-    sign_in(app, client, user)
+    enter(role=Role.RESEARCHER)
     assert client.post("/imports", files={"file": ("x.zip", b"PK")}).status_code == 403
 
 

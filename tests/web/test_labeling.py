@@ -7,9 +7,8 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
-from tests.factories import make_assignment, make_user, sign_in
+from tests.factories import Enter, make_assignment
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent, User
@@ -31,17 +30,21 @@ def prefetched(text: str) -> dict[str, str]:
 
 
 @pytest.fixture
-def work(sessions: Sessions) -> Assignment:
-    with sessions.write.begin() as session:
-        return make_assignment(session)
+def ansa(enter: Enter) -> User:
+    return enter()
 
 
 @pytest.fixture
-def ansa(app: FastAPI, client: httpx.Client, sessions: Sessions, work: Assignment) -> User:
-    with sessions.read.begin() as session:
-        user = session.get_one(User, work.user_id)
-    sign_in(app, client, user)
-    return user
+def work(sessions: Sessions, ansa: User) -> Assignment:
+    """Return work of the person who is signed in."""
+    with sessions.write.begin() as session:
+        return make_assignment(session, user=ansa)
+
+
+@pytest.fixture
+def url(work: Assignment) -> str:
+    """Return the address of the judging page."""
+    return f"/assignments/{work.id}"
 
 
 def field(text: str, name: str) -> str:
@@ -52,11 +55,7 @@ def form_of(text: str, **more: Any) -> dict[str, Any]:
     return {name: field(text, name) for name in ("position", "left", "right")} | more
 
 
-@pytest.mark.usefixtures("ansa")
-def test_a_page_for_people_and_a_fragment_for_scripts(
-    client: httpx.Client, work: Assignment
-) -> None:
-    url = f"/assignments/{work.id}"
+def test_a_page_for_people_and_a_fragment_for_scripts(client: httpx.Client, url: str) -> None:
     page = client.get(url)
     assert page.status_code == 200
     assert "<!doctype html>" in page.text
@@ -68,11 +67,9 @@ def test_a_page_for_people_and_a_fragment_for_scripts(
     assert form_of(fragment.text) == form_of(page.text)
 
 
-@pytest.mark.usefixtures("ansa")
 def test_an_answer_leads_to_the_next_question(
-    client: httpx.Client, work: Assignment, sessions: Sessions
+    client: httpx.Client, url: str, sessions: Sessions
 ) -> None:
-    url = f"/assignments/{work.id}"
     form = form_of(client.get(url).text, answer="left", active_ms=5, note="  why  ")
     plain = client.post(f"{url}/judgments", data=form)
     assert plain.status_code == 303
@@ -85,11 +82,9 @@ def test_an_answer_leads_to_the_next_question(
     assert [(row.answer, row.note) for row in rows] == [("left", "why")]
 
 
-@pytest.mark.usefixtures("ansa")
 def test_an_answer_about_other_pages_than_those_on_the_screen_is_refused(
-    client: httpx.Client, work: Assignment, sessions: Sessions
+    client: httpx.Client, url: str, sessions: Sessions
 ) -> None:
-    url = f"/assignments/{work.id}"
     page = client.get(url).text
     left, right = re.findall(r'src="/pages/([^/]+)/', page)
     form = form_of(page, answer="left")
@@ -108,16 +103,12 @@ def test_an_answer_about_other_pages_than_those_on_the_screen_is_refused(
     assert field(taken.text, "position") == "1"
 
 
-@pytest.mark.usefixtures("ansa")
-def test_empty_fields_of_a_form_count_as_absent(client: httpx.Client, work: Assignment) -> None:
-    url = f"/assignments/{work.id}"
+def test_empty_fields_of_a_form_count_as_absent(client: httpx.Client, url: str) -> None:
     form = form_of(client.get(url).text, answer="left") | {"step": "", "active_ms": ""}
     assert client.post(f"{url}/judgments", data=form, headers=HTMX).status_code == 200
 
 
-@pytest.mark.usefixtures("ansa")
-def test_a_stale_answer_is_shown_the_open_question(client: httpx.Client, work: Assignment) -> None:
-    url = f"/assignments/{work.id}"
+def test_a_stale_answer_is_shown_the_open_question(client: httpx.Client, url: str) -> None:
     form = form_of(client.get(url).text)
     client.post(f"{url}/judgments", data=form | {"answer": "left"})
     for headers in ({}, HTMX):
@@ -127,7 +118,6 @@ def test_a_stale_answer_is_shown_the_open_question(client: httpx.Client, work: A
         assert field(stale.text, "position") == "1"
 
 
-@pytest.mark.usefixtures("ansa")
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -137,20 +127,17 @@ def test_a_stale_answer_is_shown_the_open_question(client: httpx.Client, work: A
     ],
 )  # fmt: skip
 def test_a_form_that_makes_no_sense_is_refused(
-    client: httpx.Client, work: Assignment, sessions: Sessions, wrong: dict[str, str]
+    client: httpx.Client, url: str, sessions: Sessions, wrong: dict[str, str]
 ) -> None:
-    url = f"/assignments/{work.id}"
     form = form_of(client.get(url).text) | wrong
     assert client.post(f"{url}/judgments", data=form).status_code == 422
     with sessions.read.begin() as session:
         assert session.query(JudgmentRow).count() == 0
 
 
-@pytest.mark.usefixtures("ansa")
 def test_the_reply_to_an_answer_says_what_may_come(
-    client: httpx.Client, work: Assignment, sessions: Sessions
+    client: httpx.Client, url: str, sessions: Sessions
 ) -> None:
-    url = f"/assignments/{work.id}"
     form = form_of(client.get(url).text)
     reply = client.post(f"{url}/judgments", data=form | {"answer": "left"}, headers=HTMX)
     often = prefetched(reply.text)
@@ -164,12 +151,10 @@ def test_the_reply_to_an_answer_says_what_may_come(
 
 
 def test_a_sampled_sorter_is_asked_what_may_come_afterwards(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, ansa: User
 ) -> None:
     with sessions.write.begin() as session:
-        row = make_assignment(session, sorter="robust")
-        user = session.get_one(User, row.user_id)
-    sign_in(app, client, user)
+        row = make_assignment(session, user=ansa, sorter="robust")
     form = form_of(client.get(f"/assignments/{row.id}").text) | {"answer": "left"}
     reply = client.post(f"/assignments/{row.id}/judgments", data=form, headers=HTMX)
     assert reply.status_code == 200
@@ -180,11 +165,9 @@ def test_a_sampled_sorter_is_asked_what_may_come_afterwards(
     assert deeper.status_code == 204
 
 
-@pytest.mark.usefixtures("ansa")
 def test_what_may_come_is_told_without_a_trace(
-    client: httpx.Client, work: Assignment, sessions: Sessions
+    client: httpx.Client, url: str, sessions: Sessions
 ) -> None:
-    url = f"/assignments/{work.id}"
     reply = client.get(f"{url}/next", params={"position": 0})
     assert reply.status_code == 200
     assert set(prefetched(reply.text)) == set(Answer)
@@ -193,26 +176,17 @@ def test_what_may_come_is_told_without_a_trace(
         assert session.query(JudgmentRow).count() == session.query(TimerEvent).count() == 0
 
 
-@pytest.mark.usefixtures("ansa")
-def test_the_clock_s_reports_are_kept(
-    client: httpx.Client, work: Assignment, sessions: Sessions
-) -> None:
-    url = f"/assignments/{work.id}/timer"
+def test_the_clock_s_reports_are_kept(client: httpx.Client, url: str, sessions: Sessions) -> None:
     for form in ({"kind": "start"}, {"kind": "auto_pause", "reason": "idle", "active_ms": 3}):
-        assert client.post(url, data=form).status_code == 204
-    assert client.post(url, data={"kind": "explode"}).status_code == 422
+        assert client.post(f"{url}/timer", data=form).status_code == 204
+    assert client.post(f"{url}/timer", data={"kind": "explode"}).status_code == 422
     with sessions.read.begin() as session:
         kept = [(event.kind.value, event.reason) for event in session.query(TimerEvent)]
     assert sorted(kept) == [("auto_pause", "idle"), ("start", None)]
 
 
-def test_another_s_work_is_nobody_s_to_see(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, work: Assignment
-) -> None:
-    with sessions.write.begin() as session:
-        stranger = make_user(session)
-    sign_in(app, client, stranger)
-    url = f"/assignments/{work.id}"
+def test_another_s_work_is_nobody_s_to_see(client: httpx.Client, url: str, enter: Enter) -> None:
+    enter()
     for path in ("", "/next?position=0", "/guidelines"):
         assert client.get(url + path).status_code == 404
     assert (
@@ -222,7 +196,6 @@ def test_another_s_work_is_nobody_s_to_see(
     assert client.post(f"{url}/terms", data={"term": "x"}).status_code == 404
 
 
-@pytest.mark.usefixtures("ansa")
 def test_work_that_was_withdrawn_says_so(
     client: httpx.Client, work: Assignment, sessions: Sessions
 ) -> None:
@@ -233,16 +206,14 @@ def test_work_that_was_withdrawn_says_so(
     assert "An administrator has withdrawn this query from you" in page.text
 
 
-@pytest.mark.usefixtures("ansa")
 def test_titles_and_terms_cannot_break_out(
-    client: httpx.Client, work: Assignment, sessions: Sessions
+    client: httpx.Client, url: str, sessions: Sessions
 ) -> None:
     from topkapi.app.db.models import Document
 
     evil = '"><script>alert(1)</script>'
     with sessions.write.begin() as session:
         session.query(Document).update({"title": evil, "url": "http://[bad"})
-    url = f"/assignments/{work.id}"
     client.post(f"{url}/terms", data={"term": evil})
     for page in (client.get(url), client.get(f"{url}/next?position=0")):
         assert page.status_code == 200
@@ -250,12 +221,10 @@ def test_titles_and_terms_cannot_break_out(
 
 
 def test_grades_are_given_page_by_page(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, ansa: User
 ) -> None:
     with sessions.write.begin() as session:
-        work = make_assignment(session, tool=Tool.GRADES)
-        user = session.get_one(User, work.user_id)
-    sign_in(app, client, user)
+        work = make_assignment(session, user=ansa, tool=Tool.GRADES)
     url = f"/assignments/{work.id}"
     for _ in range(6):
         page = client.get(url).text

@@ -11,44 +11,42 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.exporting import make_judged_study
-from tests.factories import make_assignment, make_user, sign_in
+from tests.commands import Command
+from tests.factories import Enter, make_assignment, token_headers
 from tests.judging import answer_to, judge_to_the_end, make_job
 from tests.web.test_labeling import form_of
-from topkapi.app.cli import main
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, User
-from topkapi.app.domain.enums import Role
 from topkapi.app.domain.pairs.robust.sorter import Event, RobustSorter
-from topkapi.app.services.accounts import tokens
 from topkapi.app.services.jobs.worker import Worker
 
 
-def finished_page(app: FastAPI, client: httpx.Client, sessions: Sessions, **plan: Any) -> str:
+@pytest.fixture
+def user(enter: Enter) -> User:
+    return enter()
+
+
+def finished_page(client: httpx.Client, sessions: Sessions, user: User, **plan: Any) -> str:
     with sessions.write.begin() as session:
-        job = make_job(session, documents=8, k=3, **plan)
-        user = session.get_one(User, session.get_one(Assignment, job.assignment_id).user_id)
-    state = judge_to_the_end(client, job)
-    assert state["state"] == "finished"
-    sign_in(app, client, user)
+        job = make_job(session, user=user, documents=8, k=3, **plan)
+    assert judge_to_the_end(client, job)["state"] == "finished"
     return client.get(f"/assignments/{job.assignment_id}").text
 
 
 @pytest.mark.thorough
 def test_the_finished_page_of_a_robust_session_says_how_sure_it_is(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, user: User
 ) -> None:
-    page = finished_page(app, client, sessions, sorter="robust", budget=20)
+    page = finished_page(client, sessions, user, sorter="robust", budget=20)
     assert "How reliable this list is" in page
     assert page.count('class="sureness"') >= 3
     assert "Expected quality" in page
     assert "Mistaken answers" in page
 
 
-def test_other_sorters_claim_nothing(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
-) -> None:
-    page = finished_page(app, client, sessions)
+def test_other_sorters_claim_nothing(client: httpx.Client, sessions: Sessions, user: User) -> None:
+    page = finished_page(client, sessions, user)
+    assert "<h1>Your top 3</h1>" in page
     assert "How reliable" not in page
     assert "sureness" not in page
 
@@ -93,12 +91,10 @@ def test_the_sorter_computes_while_no_transaction_is_open(
 
 
 def test_so_it_does_in_the_browser(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, open_transactions: list[int]
+    client: httpx.Client, sessions: Sessions, user: User, open_transactions: list[int]
 ) -> None:
     with sessions.write.begin() as session:
-        work = make_assignment(session, sorter="robust")
-        user = session.get_one(User, work.user_id)
-    sign_in(app, client, user)
+        work = make_assignment(session, user=user, sorter="robust")
     for _ in range(3):
         form = form_of(client.get(f"/assignments/{work.id}").text) | {"answer": "left"}
         client.post(f"/assignments/{work.id}/judgments", data=form)
@@ -106,19 +102,16 @@ def test_so_it_does_in_the_browser(
 
 
 def test_the_answers_of_another_person_compute_nothing(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, open_transactions: list[int]
+    client: httpx.Client, sessions: Sessions, user: User, open_transactions: list[int]
 ) -> None:
     with sessions.write.begin() as session:
         job = make_job(session, documents=8, k=3, sorter="robust", budget=9)
-        stranger = make_user(session)
-        _, token = tokens.issue_token(session, stranger, "mine")
+        theirs = token_headers(session, user)
     state = client.get(job.url, headers=job.headers).json()
     posted = f"{job.url}/judgments"
     state = client.post(posted, headers=job.headers, json=answer_to(state)).json()
     del open_transactions[:]
-    by_token = {"Authorization": f"Bearer {token}"}
-    assert client.post(posted, headers=by_token, json=answer_to(state)).status_code == 404
-    sign_in(app, client, stranger)
+    assert client.post(posted, headers=theirs, json=answer_to(state)).status_code == 404
     assert client.post(posted.removeprefix("/api/v1"), data=answer_to(state)).status_code == 404
     assert not open_transactions
 
@@ -134,31 +127,22 @@ def test_the_answers_of_another_person_compute_nothing(
     ],
 )
 def test_progress_is_exact_or_shows_how_good_the_list_is(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, plan: dict[str, Any], words: str
+    client: httpx.Client, sessions: Sessions, user: User, plan: dict[str, Any], words: str
 ) -> None:
     with sessions.write.begin() as session:
-        job = make_job(session, documents=8, k=3, sorter="robust", **plan)
-        user = session.get_one(User, session.get_one(Assignment, job.assignment_id).user_id)
-    sign_in(app, client, user)
+        job = make_job(session, user=user, documents=8, k=3, sorter="robust", **plan)
     page = client.get(f"/assignments/{job.assignment_id}").text
     assert words in page
 
 
 @pytest.mark.thorough
 def test_page_files_and_command_report_it_alike(
-    app: FastAPI,
     client: httpx.Client,
+    headers: dict[str, str],
     sessions: Sessions,
-    database_url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder_of_commands: Path,
+    topkapi: Command,
 ) -> None:
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
-    with sessions.write.begin() as session:
-        make_judged_study(session)
-        user = make_user(session, role=Role.RESEARCHER)
-        _, token = tokens.issue_token(session, user, "notebook")
-    sign_in(app, client, user)
     plain = client.get("/studies/tulips/report").text
     assert "Show confidence of the lists" in plain
     assert re.search(r"<li><a [^>]+>Page ", plain), "the consensus names titles"
@@ -179,17 +163,12 @@ def test_page_files_and_command_report_it_alike(
     packed = client.get("/studies/tulips/report.zip?confidence=true")
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    out = tmp_path / "out"
-    with pytest.raises(SystemExit) as end:
-        main(["report", "tulips", "--out", str(out), "--no-plots", "--confidence"])
-    assert end.value.code == 0
+    out = folder_of_commands / "out"
+    topkapi.done("report", "tulips", "--out", str(out), "--no-plots", "--confidence")
     assert files == {path.name: path.read_bytes() for path in out.iterdir()}
     assert files["confidence.csv"].startswith(b"assessor,query,round,round_number,sorter,answers,")
     assert files["confidence.csv"].count(b"\n") == 4
-    api = client.get(
-        "/api/v1/studies/tulips/report?confidence=true",
-        headers={"Authorization": f"Bearer {token}"},
-    )
+    api = client.get("/api/v1/studies/tulips/report?confidence=true", headers=headers)
     assert len(api.json()["confidence"]["lists"]) == 3
     with sessions.write.begin() as session:
         session.scalars(select(Assignment).limit(1)).one().answered += 1

@@ -6,17 +6,14 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.factories import make_user, queries_of, sign_in
-from tests.judging import Job
+from tests.factories import Enter, make_user, queries_of, token_headers
+from tests.judging import Job, job_of
 from tests.ranked import Judge, give_lists, grade_pages, make_ranked_study
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Document, Study, User
+from topkapi.app.db.models import Document, Study
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import tokens
-from topkapi.app.services.judging.live_sessions import LiveSessions
 
 ANSWERS = ["left_much", "left", "same", "right", "right_much"]
 
@@ -27,9 +24,7 @@ def job(sessions: Sessions) -> Job:
     with sessions.write.begin() as session:
         study = make_ranked_study(session, systems=5, lists_pairs="active", lists_size=8)
         grade_pages(session, study)
-        work = give_lists(session, study)
-        _, token = tokens.issue_token(session, session.get_one(User, work.user_id), "test")
-        return Job(work.id, token)
+        return job_of(session, give_lists(session, study))
 
 
 def body_of(state: dict[str, Any], answer: str) -> dict[str, Any]:
@@ -93,10 +88,8 @@ def test_an_administrator_gives_lists_out_by_program(
 ) -> None:
     with sessions.write.begin() as session:
         make_ranked_study(session, slug="ranked", queries=3)
-        admin = make_user(session, role=Role.ADMIN)
+        headers = token_headers(session, make_user(session, role=Role.ADMIN))
         judges = [make_user(session).email for _ in range(2)]
-        _, token = tokens.issue_token(session, admin, "test")
-    headers = {"Authorization": f"Bearer {token}"}
     body = {"assessors": judges, "lists": True, "dry_run": True}
     url = "/api/v1/studies/ranked/rotation"
     preview = client.post(url, headers=headers, json=body).json()
@@ -109,20 +102,19 @@ def test_an_administrator_gives_lists_out_by_program(
 
 
 def test_the_grid_offers_lists_apart(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
     with sessions.write.begin() as session:
         make_ranked_study(session, slug="ranked", queries=3)
-        admin = make_user(session, role=Role.ADMIN)
         people = [make_user(session).id for _ in range(2)]
-    sign_in(app, client, admin)
+    enter(role=Role.ADMIN)
     page = client.get("/studies/ranked/assign").text
     assert "Assign T3 lists instead" in page
     assert "<b>T3</b>" not in page
     wanted = "&".join(f"people={number}" for number in people)
     page = client.get(f"/studies/ranked/assign?lists=true&rounds=1&{wanted}").text
     assert "<b>T3</b>" in page
-    assert "Assign 3 missing assignments" in page
+    assert "Create 3 assignments" in page
     form = {"people": people, "rounds": 1, "lists": "true"}
     assert client.post("/studies/ranked/assign", data=form).status_code == 303
     refused = client.post("/studies/ranked/assign", data={**form, "rounds": 2})
@@ -132,23 +124,21 @@ def test_the_grid_offers_lists_apart(
 
 @pytest.mark.thorough
 def test_the_researchers_page_and_the_program_tell_the_same(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
+    user = enter(role=Role.RESEARCHER)
     with sessions.write.begin() as session:
         study = make_ranked_study(session, slug="ranked", systems=4, queries=6)
         grade_pages(session, study)
-        user = make_user(session, role=Role.RESEARCHER)
-        _, token = tokens.issue_token(session, user, "test")
-    sign_in(app, client, user)
-    headers = {"Authorization": f"Bearer {token}"}
-    assert "Nobody has compared two lists yet" in client.get("/studies/ranked/lists").text
+        headers = token_headers(session, user)
+    assert "No lists have been compared yet" in client.get("/studies/ranked/lists").text
     refused = client.get("/api/v1/studies/ranked/lists", headers=headers)
-    assert (refused.status_code, "nobody has compared" in refused.text) == (422, True)
+    assert (refused.status_code, "no lists have been compared" in refused.text) == (422, True)
     assert "Lists and gains" in client.get("/studies/ranked/report").text
     with sessions.write.begin() as session:
         same = session.get_one(Study, study.id)
         for query in queries_of(session, same):
-            Judge(session, give_lists(session, same, query), LiveSessions()).to_the_end()
+            Judge(session, give_lists(session, same, query)).to_the_end()
     page = client.get("/studies/ranked/lists").text
     found = client.get("/api/v1/studies/ranked/lists", headers=headers).json()
     assert found["pairs"] == 36
@@ -166,17 +156,16 @@ HOSTILE = '"><script>alert(1)</script><img src=x onerror=alert(1)><svg onload=al
 
 
 def test_titles_snippets_and_addresses_are_escaped(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
+    user = enter()
     with sessions.write.begin() as session:
         study = make_ranked_study(session)
         for page in session.scalars(select(Document).where(Document.study_id == study.id)):
             page.title = f"{page.title} {HOSTILE}"
             page.url = f"javascript:{HOSTILE}"
         queries_of(session, study)[0].text = f"tulips {HOSTILE}"
-        work = give_lists(session, study)
-        user = session.get_one(User, work.user_id)
-    sign_in(app, client, user)
+        work = give_lists(session, study, user=user)
     text = client.get(f"/assignments/{work.id}").text
     assert "Page 0 &#34;&gt;&lt;script&gt;" in text
     assert "<script>alert" not in text
@@ -186,14 +175,12 @@ def test_titles_snippets_and_addresses_are_escaped(
 
 
 def test_without_a_script_the_form_works(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
+    user = enter()
     with sessions.write.begin() as session:
-        study = make_ranked_study(session, systems=2)
-        work = give_lists(session, study)
-        user = session.get_one(User, work.user_id)
+        work = give_lists(session, make_ranked_study(session, systems=2), user=user)
         state = [each["system"] for each in work.plan["lists"]]
-    sign_in(app, client, user)
     page = client.get(f"/assignments/{work.id}").text
     assert not any(system in page for system in state), "systems are hidden in the source too"
     left, right = re.findall(r'name="(?:left|right)" value="(list-[0-9a-f]{16})"', page)

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.exporting import make_judged_study
-from tests.factories import make_user, sign_in
+from tests.factories import Enter, sign_in
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Invitation, JudgmentRow, Study, User
 from topkapi.app.domain.enums import Role
@@ -22,11 +22,10 @@ from topkapi.app.services.progress.tables import Rates
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
+def admin(client: httpx.Client, sessions: Sessions, enter: Enter) -> httpx.Client:
     with sessions.write.begin() as session:
         make_judged_study(session)
-        user = make_user(session, role=Role.ADMIN)
-    sign_in(app, client, user)
+    enter(role=Role.ADMIN)
     return client
 
 

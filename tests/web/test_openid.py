@@ -10,8 +10,8 @@ from joserfc.jwk import RSAKey
 from sqlalchemy import select
 
 from tests.cases import each_case
-from tests.clients import BASE_URL, get, open_client
-from tests.commands import run_command
+from tests.clients import BASE_URL, form_token, get, open_client
+from tests.commands import Command
 from tests.factories import PASSWORD, make_user
 from tests.openid_provider import CLIENT, SECRET, OpenIdProvider, openid_provider
 from topkapi.app.config import Settings
@@ -43,6 +43,14 @@ def browser(app_settings: Settings, provider: OpenIdProvider) -> Iterator[httpx.
         yield client
 
 
+@pytest.fixture
+def ansa(sessions: Sessions, provider: OpenIdProvider) -> User:
+    """Create the account of the person whom the provider vouches for."""
+    provider.email = "ansa@example.org"
+    with sessions.write.begin() as session:
+        return make_user(session, email=provider.email)
+
+
 def come_back(browser: httpx.Client, next: str = "/keys") -> httpx.Response:
     """Follow the link of the sign-in page to the provider; return what its redirect leads to."""
     link = f'href="/sign-in/oidc?next={next.replace("/", "%2F")}"'
@@ -56,22 +64,19 @@ def come_back(browser: httpx.Client, next: str = "/keys") -> httpx.Response:
 
 
 def test_a_person_with_an_account_signs_in_and_lands_where_they_wanted(
-    browser: httpx.Client, provider: OpenIdProvider, sessions: Sessions
+    browser: httpx.Client, provider: OpenIdProvider, ansa: User
 ) -> None:
-    with sessions.write.begin() as session:
-        user = make_user(session, email="ansa@example.org")
     provider.email = "Ansa@Example.org"
     answer = come_back(browser)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/keys")
     assert browser.get("/keys").status_code == 200
-    assert user.password_hash is None
+    assert ansa.password_hash is None
 
 
 def test_a_password_still_works(browser: httpx.Client, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
         user = make_user(session, password=PASSWORD)
-    page = browser.get("/sign-in")
-    token = page.text.partition('name="csrf_token" value="')[2].partition('"')[0]
+    token = form_token(browser.get("/sign-in"))
     form = {"email": user.email, "password": PASSWORD, "csrf_token": token}
     assert browser.post("/sign-in", data=form).status_code == 303
 
@@ -139,7 +144,7 @@ def test_the_first_sign_in_binds_the_account_to_the_subject_and_an_administrator
     provider: OpenIdProvider,
     sessions: Sessions,
     database_url: str,
-    capsys: pytest.CaptureFixture[str],
+    topkapi: Command,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
@@ -159,7 +164,7 @@ def test_the_first_sign_in_binds_the_account_to_the_subject_and_an_administrator
     assert come_back(browser).status_code == 303, "a new address at the provider, the same person"
     assert user_of(sessions, "kim@example.org").openid is None
     provider.claims, provider.email = {"sub": "2"}, "ansa@example.org"
-    assert run_command(capsys, ["users", "unlink", "ansa@example.org"])[0] == 0
+    assert topkapi("users", "unlink", "ansa@example.org")[0] == 0
     assert come_back(browser).status_code == 303
     assert user_of(sessions, "ansa@example.org").openid == f"{provider.issuer} 2"
     with sessions.write.begin() as session:
@@ -177,22 +182,17 @@ def test_a_machine_cannot_sign_in(
 
 
 def test_a_disabled_account_stays_out(
-    browser: httpx.Client, provider: OpenIdProvider, sessions: Sessions
+    browser: httpx.Client, ansa: User, sessions: Sessions
 ) -> None:
     with sessions.write.begin() as session:
-        make_user(session, email="ansa@example.org").disabled_at = now()
-    provider.email = "ansa@example.org"
+        session.get_one(User, ansa.id).disabled_at = now()
     assert "This account is disabled" in come_back(browser).text
     assert SESSION_COOKIE not in browser.cookies
 
 
-def test_another_browser_cannot_use_the_answer(
-    browser: httpx.Client, provider: OpenIdProvider, sessions: Sessions
-) -> None:
+@pytest.mark.usefixtures("ansa")
+def test_another_browser_cannot_use_the_answer(browser: httpx.Client) -> None:
     """Refuse a callback without the cookie, or with the state of another sign-in."""
-    with sessions.write.begin() as session:
-        make_user(session, email="ansa@example.org")
-    provider.email = "ansa@example.org"
     away = browser.get("/sign-in/oidc")
     location = get(away.headers["Location"]).headers["Location"]
     wrong = f"{urlsplit(location).path}?{urlsplit(location).query}x"
@@ -202,12 +202,8 @@ def test_another_browser_cannot_use_the_answer(
     assert SESSION_COOKIE not in browser.cookies
 
 
-def test_a_link_leads_to_no_other_site(
-    browser: httpx.Client, provider: OpenIdProvider, sessions: Sessions
-) -> None:
-    with sessions.write.begin() as session:
-        make_user(session, email="ansa@example.org")
-    provider.email = "ansa@example.org"
+@pytest.mark.usefixtures("ansa")
+def test_a_link_leads_to_no_other_site(browser: httpx.Client) -> None:
     away = browser.get("/sign-in/oidc", params={"next": "https://evil.example/"})
     back = browser.get(get(away.headers["Location"]).headers["Location"])
     assert back.headers["Location"] == "/"

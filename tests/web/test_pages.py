@@ -213,6 +213,12 @@ def test_styles_are_served_without_selectors_that_hold_the_browser(shelf: Shelf)
     )
 
 
+@each_case("page", ["<style>p{}</style>", "<p style='color:red'>", "<body bgcolor=red>"])
+def test_html_without_looks_of_its_own_is_set_for_reading(page: str) -> None:
+    assert b"68ch" in page_body("text/html", b"<h1>Tulips</h1><p>a", (), in_frame=True)
+    assert b"68ch" not in page_body("text/html", page.encode() + b"a", (), in_frame=True)
+
+
 @each_case("piece", ["![[](", "[![](", "![![![](", "["])
 def test_markdown_that_takes_long_to_parse_is_shown_as_text(piece: str) -> None:
     text = piece * (200_000 // len(piece))

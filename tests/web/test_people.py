@@ -6,22 +6,22 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.clients import open_client
-from tests.factories import PASSWORD, make_user, sign_in
+from tests.clients import form_token, open_client
+from tests.factories import PASSWORD, Enter, make_user, sign_in, token_headers
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import ApiToken, AuditEvent, User
+from topkapi.app.db.queries.accounts.people import SORTS
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import invitations, tokens
+from topkapi.app.services import audit
+from topkapi.app.services.accounts import invitations
+from topkapi.app.web.audit.sentences import SENTENCES, sentence_of
 from topkapi.app.web.common.cookies import CSRF_HEADER
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+def admin(enter: Enter) -> User:
     """Create an administrator and sign in."""
-    with sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
-    sign_in(app, client, user)
-    return user
+    return enter(role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
 
 
 @pytest.fixture
@@ -34,16 +34,17 @@ def stranger(app: FastAPI) -> Iterator[httpx.Client]:
 def invite(client: httpx.Client, email: str = "ansa@x.example") -> str:
     reply = client.post("/people", data={"email": email, "name": "Ansa", "role": "assessor"})
     assert reply.status_code == 201, reply.text
-    found = re.search(r'value="(http[^"]+/invitations/[^"]+)"', reply.text)
-    assert found
-    return found.group(1)
+    return link_in(reply)
+
+
+def link_in(reply: httpx.Response) -> str:
+    (found,) = re.findall(r'value="(http[^"]+/invitations/[^"]+)"', reply.text)
+    assert isinstance(found, str)
+    return found
 
 
 def accept(browser: httpx.Client, url: str, **form: str) -> httpx.Response:
-    page = browser.get(url)
-    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
-    assert found, page.text
-    return browser.post(url, data={"csrf_token": found.group(1), **form})
+    return browser.post(url, data={"csrf_token": form_token(browser.get(url)), **form})
 
 
 @pytest.mark.usefixtures("admin")
@@ -110,6 +111,8 @@ def test_people_are_found_sorted_and_counted(client: httpx.Client) -> None:
     descending = client.get("/people", params={"sort": "-email"}).text
     assert descending.index("maren@x.example") < descending.index("bao@x.example")
     assert client.get("/people", params={"sort": "password_hash"}).status_code == 422
+    for name in SORTS:
+        assert client.get("/people", params={"sort": f"-{name}"}).status_code == 200
 
 
 def test_role_disabling_and_enabling_by_the_page(
@@ -152,15 +155,12 @@ def test_a_reset_by_link_revokes_tokens_and_the_pages_say_so(
 ) -> None:
     with sessions.write.begin() as session:
         person = make_user(session, password=PASSWORD)
-        _, plain = tokens.issue_token(session, person, "notebook")
+        headers = token_headers(session, person)
     assert "revokes every token" in client.get(f"/people/{person.id}").text
-    made = client.post(f"/people/{person.id}/link")
-    found = re.search(r'value="(http[^"]+/invitations/[^"]+)"', made.text)
-    assert found
-    assert "revokes all your API tokens" in stranger.get(found.group(1)).text
-    headers = {"Authorization": f"Bearer {plain}"}
+    link = link_in(client.post(f"/people/{person.id}/link"))
+    assert "revokes all your API tokens" in stranger.get(link).text
     assert stranger.get("/api/v1/me", headers=headers).status_code == 200
-    accept(stranger, found.group(1), name="Ansa", password="another long password")
+    accept(stranger, link, name="Ansa", password="another long password")
     assert stranger.get("/api/v1/me", headers=headers).status_code == 401
     assert "token.revoke" in client.get("/audit").text
 
@@ -172,9 +172,8 @@ def test_a_link_does_not_replace_the_one_time_code(
     with sessions.write.begin() as session:
         person = make_user(session, role=Role.ADMIN, password=PASSWORD)
         person.totp_salt = "a salt of 22 letters.."
-    made = client.post(f"/people/{person.id}/link")
-    (address,) = re.findall(r'value="(http[^"]+/invitations/[^"]+)"', made.text)
-    accept(stranger, address, name="Maren", password="another long password")
+    link = link_in(client.post(f"/people/{person.id}/link"))
+    accept(stranger, link, name="Maren", password="another long password")
     assert stranger.get("/").headers["location"].startswith("/sign-in")
 
 
@@ -206,6 +205,31 @@ def test_the_audit_log_is_filtered_and_paged(
     one = client.get("/audit", params={"subject": "p7@x.example"}).text
     assert "1 to 2 of 2 actions" in one
     assert "Nothing found" in client.get("/audit", params={"person": "0"}).text
+    with sessions.write.begin() as session:
+        audit.record(session, admin.id, "user.sign_in", "p7@x.example")
+    for action, count in (("", 2), ("all", 3), ("user.sign_in", 1)):
+        page = client.get("/audit", params={"subject": "p7@x.example", "action": action}).text
+        assert f"1 to {count} of {count} actions" in page
+        assert ("Show sign-ins" in page) is (not action)
+    assert "Created the account of Ansa (assessor)" in one
+    kinds = {*SENTENCES, "crowd.enter", "study.rebalance", "user.invite", "user.of_long_ago"}
+    details: tuple[dict[str, object], ...] = ({}, {"assessors": "many", "person": None})
+    with sessions.write.begin() as session:
+        for action in kinds:
+            for detail in details:
+                session.add(AuditEvent(action=action, subject="p7@x.example", detail=detail))
+    for action in kinds:
+        page = client.get("/audit", params={"action": action, "person": "0"}).text
+        assert "1 to 2 of 2 actions" in page, action
+
+
+def test_the_audit_log_writes_names_as_they_are_and_settings_in_words() -> None:
+    flagged = sentence_of("flag.add", "flowers", {"query": "q_12"}, {})
+    downloaded = sentence_of("study.download", "flowers", {"file": "flowers.qrels_prefs"}, {})
+    changed = sentence_of("study.settings", "flowers", {"stop_at": [], "k": []}, {})
+    assert flagged == "Flagged a question of q_12"
+    assert downloaded == "Downloaded flowers.qrels_prefs"
+    assert changed == "Changed settings: stop at, k"
 
 
 @pytest.mark.parametrize(
@@ -222,12 +246,12 @@ def test_a_link_does_not_lead_where_the_request_says(
     app.state.settings = app.state.settings.model_copy(update={"public_url": public})
     with sessions.write.begin() as session:
         admin = make_user(session, role=Role.ADMIN)
-        _, token = tokens.issue_token(session, admin, "test")
+        token = token_headers(session, admin)
     with open_client(app) as client:
         sign_in(app, client, admin)
         form = {"email": "new@example.org", "name": "New", "role": "assessor"}
         page = client.post("/people", data=form, headers={"Host": host})
-        headers = {"Host": host, "Authorization": f"Bearer {token}"}
+        headers = {"Host": host, **token}
         made = client.post(f"/api/v1/users/{admin.id}/link", headers=headers).json()
     assert f'value="{start}' in page.text
     assert made["url"].startswith(start)

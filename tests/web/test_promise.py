@@ -6,18 +6,15 @@ from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.clients import tight
 from tests.exporting import judge
-from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from tests.factories import Enter, make_assignment, make_study, make_user, queries_of, token_headers
 from tests.studies import append, small_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Study
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.services.assignments import bulk
 from topkapi.app.services.assignments.rotation import assign_rotation, plan_rotation
 from topkapi.app.services.importing import import_and_commit, open_source
@@ -28,11 +25,10 @@ COUNTS = re.compile(r"\b(\d+) of (\d+)<")
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
+def admin(client: httpx.Client, sessions: Sessions, enter: Enter) -> httpx.Client:
+    user = enter(role=Role.ADMIN, name="Ada")
     with sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN, name="Ada")
-        client.headers["Authorization"] = f"Bearer {issue_token(session, user, 'test')[1]}"
-    sign_in(app, client, user)
+        client.headers.update(token_headers(session, user))
     return client
 
 
@@ -48,7 +44,7 @@ def looked_up(admin: httpx.Client, sessions: Sessions) -> dict[str, tuple[int, i
     texts = {
         "dashboard": TILE.findall(tight(admin.get("/").text)),
         "progress": TILE.findall(progress),
-        "overview": TILE.findall(tight(admin.get(URL).text)),
+        "overview": re.findall(r"(\d+) of (\d+) assignments finished", tight(admin.get(URL).text)),
         "studies": COUNTS.findall(tight(admin.get("/studies").text)),
         "results": COUNTS.findall(tight(admin.get("/results").text)),
         "progress by query": COUNTS.findall(table[: table.index("</table>")]),
@@ -77,7 +73,7 @@ def looked_up(admin: httpx.Client, sessions: Sessions) -> dict[str, tuple[int, i
         for state in ("finished", "open")
     ]
     found["assignments"] = listed[0], sum(listed) + missing
-    offered = re.search(r"Assign (\d+) missing", admin.get(f"{URL}/assign").text)
+    offered = re.search(r"Create (\d+) assignment", admin.get(f"{URL}/assign").text)
     found["assign"] = told["finished"], told["assigned"] + int(offered[1] if offered else 0)
     return found
 
@@ -110,7 +106,7 @@ def test_every_page_measures_progress_against_the_promise(
     assert set(found.values()) == {(done, 16)}, found
     page = tight(admin.get("/").text)
     assert f"{len(void)} of 16 assignments are missing, on {len(void)} queries." in page
-    assert f'href="{URL}/assign">Assign' in page
+    assert f'href="{URL}/assign">Fill {len(void)} gap' in page
 
     append(folder / "queries.jsonl", '{"id": "q4", "text": "new"}\n{"id": "q5", "text": "newer"}\n')
     pages = [
@@ -141,10 +137,13 @@ def test_every_page_measures_progress_against_the_promise(
 
     chosen: dict[str, Any] = {"people": people, "rounds": 2}
     offered = admin.get(f"{URL}/assign", params=chosen).text
-    assert f"Assign {8 + len(void)} missing assignments" in offered
-    assert offered.count('type="submit"') - offered.count('type="submit" disabled') < 6
-    for words in ("Fill", "Move", "Create"):
-        assert f">{words} " not in offered
+    assert f"Create {8 + len(void)} assignments" in offered
+    parts = {"gaps": f"Fill {len(void)} gaps", "new": "Assign 8 assignments"}
+    for part, words in parts.items():
+        assert words in tight(offered)
+        assert admin.post(f"{URL}/assign", data=chosen | {"part": part}).status_code == 303
+        offered = admin.get(f"{URL}/assign", params=chosen).text
+        assert words not in tight(offered)
     assert admin.post(f"{URL}/assign", data=chosen).status_code == 303
     found = looked_up(admin, sessions)
     assert set(found.values()) == {(done - reopened, 24)}, found
@@ -155,8 +154,7 @@ def test_a_study_is_not_finished_while_something_is_missing(
     admin: httpx.Client, sessions: Sessions
 ) -> None:
     with sessions.write.begin() as session:
-        study = make_study(session, slug="small", queries=2, documents=3)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
+        study = make_study(session, slug="small", queries=2, documents=3, k=2, tools=(Tool.PAIRS,))
         people = [make_user(session).id for _ in range(2)]
         rows = assign_rotation(session, study, people, rounds=1)
         for row in rows:
@@ -192,8 +190,7 @@ def test_by_hand_a_query_is_promised_as_often_as_it_was_assigned(
 
 def test_a_promise_is_lowered_only_on_purpose(admin: httpx.Client, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
-        study = make_study(session, slug="small", queries=2, documents=3)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS,))
+        study = make_study(session, slug="small", queries=2, documents=3, k=2, tools=(Tool.PAIRS,))
         people = [make_user(session).id for _ in range(3)]
         rows = assign_rotation(session, study, people, rounds=2)
         bulk.withdraw(session, study, [row.id for row in rows if row.round == 1])

@@ -6,42 +6,26 @@ from pathlib import Path
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.clients import tight
-from tests.exporting import judge, make_judged_study
-from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
-from topkapi.app.cli import main
+from tests.commands import Command
+from tests.exporting import judge
+from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Query
-from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import tokens
 
 API = "/api/v1/studies/tulips/report"
 PAGE = "/studies/tulips/report"
-
-
-@pytest.fixture
-def headers(app: FastAPI, client: httpx.Client, sessions: Sessions) -> dict[str, str]:
-    """Return a researcher's token; the same person is signed in by cookie."""
-    with sessions.write.begin() as session:
-        make_judged_study(session)
-        user = make_user(session, role=Role.RESEARCHER)
-        _, token = tokens.issue_token(session, user, "notebook")
-    sign_in(app, client, user)
-    return {"Authorization": f"Bearer {token}"}
 
 
 @pytest.mark.thorough
 def test_api_files_and_command_tell_the_same(
     client: httpx.Client,
     headers: dict[str, str],
-    database_url: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    folder_of_commands: Path,
+    topkapi: Command,
 ) -> None:
-    monkeypatch.setenv("TOPKAPI_DATABASE_URL", database_url)
     answer = client.get(API, headers=headers)
     assert answer.headers["content-type"] == "application/json"
     assert (answer.json()["format"], answer.json()["study"]["assessors"]) == ("topkapi-report", 3)
@@ -49,10 +33,8 @@ def test_api_files_and_command_tell_the_same(
     assert packed.headers["content-disposition"] == 'attachment; filename="tulips-report.zip"'
     with zipfile.ZipFile(io.BytesIO(packed.content)) as archive:
         files = {name: archive.read(name) for name in archive.namelist()}
-    out = tmp_path / "out"
-    with pytest.raises(SystemExit) as end:
-        main(["report", "tulips", "--out", str(out), "--no-plots"])
-    assert end.value.code == 0
+    out = folder_of_commands / "out"
+    topkapi.done("report", "tulips", "--out", str(out), "--no-plots")
     written = {path.name: path.read_bytes() for path in out.iterdir()}
     assert files == written
     assert json.loads(written["report.json"]) == answer.json()

@@ -83,7 +83,7 @@ def test_every_answer_of_the_api_with_rounds_has_both_counts(app: FastAPI) -> No
         for name, schema in schemas.items()
         if "round" in schema.get("properties", {}) and name not in bodies
     }
-    assert with_rounds == {"WorkOut", "ShareOut", "ShiftOut", "AssignmentSummary"}
+    assert with_rounds == {"StudyAssignment", "NamedWork", "ShiftOut", "AssignmentSummary"}
     for name in with_rounds:
         assert "round_number" in schemas[name]["properties"], name
 

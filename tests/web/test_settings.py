@@ -4,27 +4,22 @@ import re
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from tests.factories import Enter, make_assignment, make_study, queries_of, token_headers
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import AuditEvent, Study, User
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import SETTINGS, Grade, StudySettings
-from topkapi.app.services.accounts import tokens
 
 S = "/studies/tulips"
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+def admin(sessions: Sessions, enter: Enter) -> User:
     with sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN)
-        study = make_study(session, slug="tulips", queries=2)
-        study.settings = StudySettings(k=3, check_share=0.1, budget=40)
-    sign_in(app, client, user)
-    return user
+        make_study(session, slug="tulips", queries=2, k=3, check_share=0.1, budget=40)
+    return enter(role=Role.ADMIN)
 
 
 def assign(sessions: Sessions) -> None:
@@ -61,7 +56,8 @@ def test_a_form_sent_as_it_is_changes_nothing(client: httpx.Client, sessions: Se
     before = study_of(sessions).settings
     form = typed(client.get(f"{S}/settings").text)
     reply = client.post(f"{S}/settings", data=form)
-    assert (reply.status_code, reply.headers["location"]) == (303, S)
+    assert (reply.status_code, reply.headers["location"]) == (303, f"{S}/settings?saved=true")
+    assert "Saved." in client.get(reply.headers["location"]).text
     assert study_of(sessions).settings == before
     with sessions.read() as session:
         assert session.scalars(select(AuditEvent)).all() == []
@@ -161,7 +157,7 @@ def test_fixed_settings_are_shown_and_refused(client: httpx.Client, sessions: Se
     assert "depends on k, and all assessors of a study must judge with the same" in refused.text
     assert study_of(sessions).settings.k == 3
     again = client.post(f"{S}/settings", data=early)
-    assert (again.status_code, "Somebody else" in again.text) == (409, True)
+    assert (again.status_code, "Someone else" in again.text) == (409, True)
 
 
 @pytest.mark.usefixtures("admin")
@@ -183,8 +179,7 @@ def test_guidelines_are_written_and_read(client: httpx.Client, sessions: Session
 
 def test_a_program_changes_them_too(client: httpx.Client, admin: User, sessions: Sessions) -> None:
     with sessions.write.begin() as session:
-        _, token = tokens.issue_token(session, session.get_one(User, admin.id), "test")
-    headers = {"Authorization": f"Bearer {token}"}
+        headers = token_headers(session, admin)
     url = f"/api/v1{S}"
     body = {"name": "Vases", "guidelines": "Look.", "settings": {"k": 6}}
     assert client.patch(url, json=body, headers=headers).status_code == 200

@@ -10,7 +10,7 @@ from sqlalchemy import delete, func, select
 
 from tests.clients import open_client
 from tests.factories import make_assignment, make_user, queries_of, sign_in
-from tests.judging import Job, answer_to
+from tests.judging import Job, answer_to, job_of, make_job
 from tests.ranked import make_ranked_study
 from tests.studies import small_study
 from topkapi.app.config import Settings
@@ -126,10 +126,7 @@ def test_a_live_session_is_not_taken_for_another_of_the_same_number(
     plan: dict[str, Any],
 ) -> None:
     with sessions.write.begin() as session:
-        user = make_user(session)
-        job = Job(
-            make_assignment(session, user=user).id, tokens.issue_token(session, user, "test")[1]
-        )
+        job = make_job(session)
     client.get(job.url, headers=job.headers)
     app.state.late.flush()
     replace_assignment(sessions, job, **plan)
@@ -151,7 +148,7 @@ def test_an_answer_about_what_is_not_asked_is_refused_with_the_open_question(
         study = make_ranked_study(session)
         user, query = make_user(session), queries_of(session, study)[0]
         assignment = assign(session, study, [AssignmentSpec(user.id, query.id, tool, 0)])[0]
-        job = Job(assignment.id, tokens.issue_token(session, user, "test")[1])
+        job = job_of(session, assignment)
         names = [f"{query.external_id}-d{number}" for number in range(8)]
         seed = assignment.plan["seed"]
     state = client.get(job.url, headers=job.headers).json()

@@ -1,4 +1,3 @@
-import re
 import time
 from dataclasses import replace
 from datetime import timedelta
@@ -11,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from tests.cases import each_case
-from tests.clients import open_client
+from tests.clients import form_token, open_client
 from tests.factories import PASSWORD, make_user, sign_in
 from topkapi.app.config import Settings
 from topkapi.app.db.engine import Sessions
@@ -26,12 +25,6 @@ from topkapi.app.web.common.cookies import CSRF_HEADER, SESSION_COOKIE, Cookies
 def ansa(sessions: Sessions) -> User:
     with sessions.write.begin() as session:
         return make_user(session, email="ansa@lehto.example", password=PASSWORD)
-
-
-def form_token(page: httpx.Response) -> str:
-    found = re.search(r'name="csrf_token" value="([0-9a-f]+)"', page.text)
-    assert found is not None
-    return found[1]
 
 
 def post_form(client: httpx.Client, email: str, password: str, next: str = "/") -> httpx.Response:

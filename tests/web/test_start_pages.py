@@ -14,8 +14,17 @@ from jinja2.meta import find_referenced_templates
 from pyotp import TOTP
 from sqlalchemy import select
 
+from tests.clients import form_token
 from tests.exporting import judge, make_judged_study
-from tests.factories import PASSWORD, make_assignment, make_study, make_user, queries_of, sign_in
+from tests.factories import (
+    PASSWORD,
+    Enter,
+    make_assignment,
+    make_study,
+    make_user,
+    queries_of,
+    sign_in,
+)
 from topkapi.app.db import base
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import ApiToken, AuditEvent, Job, User
@@ -25,15 +34,8 @@ from topkapi.app.services.accounts.tokens import issue_token
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.web.access.deps import get_session
 from topkapi.app.web.access.downloads import get_export_session
-from topkapi.app.web.common.cookies import CSRF_HEADER, VISITOR_COOKIE
+from topkapi.app.web.common.cookies import CSRF_HEADER
 from topkapi.app.web.common.templates import START_TEMPLATES, make_templates
-
-
-def enter(app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role) -> User:
-    with sessions.write.begin() as session:
-        user = make_user(session, role=role, password=PASSWORD, name="Ansa Lehto")
-    sign_in(app, client, user)
-    return user
 
 
 @pytest.mark.parametrize(
@@ -41,21 +43,21 @@ def enter(app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role) ->
     [(Role.ADMIN, "Dashboard"), (Role.RESEARCHER, "Results"), (Role.ASSESSOR, "Your queue")],
 )
 def test_everyone_starts_where_their_work_is(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, role: Role, title: str
+    client: httpx.Client, role: Role, title: str, enter: Enter
 ) -> None:
-    enter(app, client, sessions, role)
+    enter(role=role)
     assert f"<h1>{title}</h1>" in client.get("/").text
     assert "<h1>Your queue</h1>" in client.get("/queue").text
 
 
 @pytest.mark.thorough
 def test_the_dashboard_shows_studies_and_their_agreement(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
     with sessions.write.begin() as session:
         make_judged_study(session)
         make_study(session, slug="fresh")
-    enter(app, client, sessions, Role.ADMIN)
+    enter(role=Role.ADMIN)
     page = client.get("/").text
     assert 'hx-get="/dashboard/tulips/agreement"' in page
     assert "nothing assigned" in page
@@ -63,19 +65,19 @@ def test_the_dashboard_shows_studies_and_their_agreement(
 
 
 def test_the_dashboard_computes_agreement_in_the_background_once_for_everybody(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
     with sessions.write.begin() as session:
         query = queries_of(session, make_judged_study(session))[2]
-    enter(app, client, sessions, Role.ADMIN)
+    enter(role=Role.ADMIN)
     address = "/dashboard/tulips/agreement"
     asks = f'hx-post="{address}"'
-    assert "not computed yet" in (first := client.get(address).text)
+    assert "Not computed yet" in (first := client.get(address).text)
     assert asks in first, "the page asks for it by itself"
     for _ in range(2):  # two people who look at the same time
         assert client.post(address).headers["location"] == address
     waiting = client.get(address).text
-    assert "computing" in waiting
+    assert "Ready in about a minute" in waiting
     assert "every 2s" in waiting
     assert asks not in waiting
     with sessions.read() as session:
@@ -131,9 +133,9 @@ def test_the_first_start_says_how_to_make_an_account(
 
 
 def test_a_name_is_changed_and_audited(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
-    user = enter(app, client, sessions, Role.ASSESSOR)
+    user = enter(role=Role.ASSESSOR, password=PASSWORD)
     assert client.post("/me/name", data={"name": "Ansa Virtanen"}).status_code == 303
     assert "Ansa Virtanen" in client.get("/me").text
     assert client.post("/me/name", data={"name": " "}).status_code == 422
@@ -143,9 +145,9 @@ def test_a_name_is_changed_and_audited(
 
 
 def test_a_password_is_changed_with_the_current_one(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
-    user = enter(app, client, sessions, Role.ASSESSOR)
+    user = enter(role=Role.ASSESSOR, password=PASSWORD)
     fresh = "another quite long password"
     wrong = client.post("/me/password", data={"current": "no", "password": fresh})
     assert (wrong.status_code, "current password is incorrect" in wrong.text) == (422, True)
@@ -161,9 +163,9 @@ def test_a_password_is_changed_with_the_current_one(
 
 
 def test_the_current_password_cannot_be_guessed(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
-    user = enter(app, client, sessions, Role.ASSESSOR)
+    user = enter(role=Role.ASSESSOR, password=PASSWORD)
     guess = {"password": "another quite long password"}
     tries = [
         client.post("/me/password", data={**guess, "current": f"guess {number}"})
@@ -178,13 +180,17 @@ def test_the_current_password_cannot_be_guessed(
 
 
 def test_an_administrator_turns_one_time_codes_on_and_off(
-    app: FastAPI, client: httpx.Client, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+    app: FastAPI,
+    client: httpx.Client,
+    sessions: Sessions,
+    monkeypatch: pytest.MonkeyPatch,
+    enter: Enter,
 ) -> None:
     at = base.now()
     monkeypatch.setattr(base, "datetime", SimpleNamespace(now=lambda _zone: at))
-    enter(app, client, sessions, Role.ASSESSOR)
+    enter(role=Role.ASSESSOR)
     assert "One-time codes" not in client.get("/me").text
-    user = enter(app, client, sessions, Role.ADMIN)
+    user = enter(role=Role.ADMIN, password=PASSWORD)
     page = client.get("/me").text
     salt = re.findall(r'name="salt" value="([^"]+)"', page)[0]
     secret = app.state.codes.secret_of(user.id, salt)
@@ -210,12 +216,9 @@ def test_an_administrator_turns_one_time_codes_on_and_off(
 
     client.cookies.clear()
     del client.headers[CSRF_HEADER]
-    entry = client.get("/sign-in").text
-    assert "One-time code" not in entry
-    fields = {
-        "csrf_token": re.findall(r'name="csrf_token" value="([^"]+)"', entry)[0],
-        **{"email": user.email, "password": PASSWORD},
-    }
+    entry = client.get("/sign-in")
+    assert "One-time code" not in entry.text
+    fields = {"csrf_token": form_token(entry), "email": user.email, "password": PASSWORD}
     asked = client.post("/sign-in", data=fields)
     assert (asked.status_code, 'name="code"' in asked.text) == (401, True)
     assert client.get("/").status_code == 303
@@ -223,8 +226,7 @@ def test_an_administrator_turns_one_time_codes_on_and_off(
     assert client.post("/sign-in", data={**fields, "code": later}).headers["location"] == "/"
     assert client.get("/").status_code == 200
     client.cookies.clear()
-    client.get("/sign-in")
-    fields["csrf_token"] = app.state.cookies.csrf_token(client.cookies[VISITOR_COOKIE])
+    fields["csrf_token"] = form_token(client.get("/sign-in"))
     assert client.post("/sign-in", data={**fields, "recovery": old}).status_code == 401
     assert client.post("/sign-in", data={**fields, "recovery": code}).status_code == 303
     assert "(9 left)" in client.get("/me").text
@@ -235,9 +237,9 @@ def test_an_administrator_turns_one_time_codes_on_and_off(
 
 
 def test_own_tokens_are_shown_once_and_revoked(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
-    enter(app, client, sessions, Role.ASSESSOR)
+    enter(role=Role.ASSESSOR)
     made = client.post("/me/tokens", data={"name": "notebook"})
     assert (made.status_code, "topkapi_" in made.text) == (201, True)
     assert "topkapi_" not in client.get("/me").text

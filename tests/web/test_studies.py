@@ -11,14 +11,12 @@ from sqlalchemy import select
 
 from tests.cases import each_case
 from tests.clients import tight
-from tests.factories import make_study, make_user, sign_in
-from tests.judging import Job, judge_to_the_end
+from tests.factories import BOTH, Enter, make_study, make_user, sign_in
+from tests.judging import job_of, judge_to_the_end
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Study, User
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.accounts import tokens
 from topkapi.app.services.assignments import manual_assignment
 from topkapi.app.services.assignments.bulk import void
 
@@ -26,14 +24,11 @@ S = "/studies/tulips"
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
+def admin(sessions: Sessions, enter: Enter) -> User:
     """Create a study of four queries and two tools, and sign in an administrator."""
     with sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
-        study = make_study(session, slug="tulips", queries=4, documents=5)
-        study.settings = StudySettings(k=2, tools=(Tool.PAIRS, Tool.GRADES))
-    sign_in(app, client, user)
-    return user
+        make_study(session, slug="tulips", queries=4, documents=5, k=2, tools=BOTH)
+    return enter(role=Role.ADMIN, name="Maren Oduya", email="maren@x.example")
 
 
 @pytest.fixture
@@ -53,8 +48,8 @@ def finish_one(client: httpx.Client, sessions: Sessions) -> Assignment:
     with sessions.write.begin() as session:
         row = session.scalars(select(Assignment).where(Assignment.tool == Tool.PAIRS)).first()
         assert row is not None
-        _, token = tokens.issue_token(session, session.get_one(User, row.user_id), "test")
-    judge_to_the_end(client, Job(row.id, token))
+        job = job_of(session, row)
+    judge_to_the_end(client, job)
     return row
 
 
@@ -72,12 +67,8 @@ def test_every_page_of_a_study_is_shown(client: httpx.Client, page: str) -> None
 
 
 @pytest.mark.usefixtures("admin")
-def test_researchers_look_and_do_not_touch(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
-) -> None:
-    with sessions.write.begin() as session:
-        researcher = make_user(session, role=Role.RESEARCHER)
-    sign_in(app, client, researcher)
+def test_researchers_look_and_do_not_touch(client: httpx.Client, enter: Enter) -> None:
+    enter(role=Role.RESEARCHER)
     page = client.get(S).text
     assert "Archive" not in page
     assert "/assign" not in page
@@ -97,9 +88,9 @@ def test_a_researcher_is_given_the_study_and_loses_it(
         return found
 
     assert seen_by_rosa() == (404, False)
-    assert "No researcher sees this study yet" in client.get(S).text
+    assert "No researcher sees this study yet" in client.get(f"{S}/settings").text
     assert client.post(f"{S}/access", data={"person": rosa.id, "given": "true"}).status_code == 303
-    page = tight(client.get(S).text)
+    page = tight(client.get(f"{S}/settings").text)
     assert 'Remove<span class="vh">Rosa Keller' in page
     assert "Give access" not in page, "nobody is left"
     assert seen_by_rosa() == (200, True)
@@ -120,7 +111,7 @@ def test_the_grid_is_shown_before_anything_is_assigned(
     page = client.get(
         f"{S}/assign?" + "&".join(f"people={user.id}" for user in assessors) + "&rounds=2"
     ).text
-    assert "Assign 16 missing assignments" in page
+    assert "Create 16 assignments" in page
     assert page.count("<td data-tool=") == 16
     with sessions.read() as session:
         assert session.scalars(select(Assignment)).all() == []
@@ -132,9 +123,9 @@ def test_two_rounds_are_assigned_and_one_more_is_refused(
     assert assign(client, assessors, 1).headers["location"] == f"{S}/assign?done=8"
     shown = client.get(f"{S}/assign").text  # no round that nobody asked for
     assert "Everything is assigned" in shown
-    assert "1 round promised so far" in shown
+    assert "Promised so far: 1." in shown
     everyone = "&".join(f"people={user.id}" for user in assessors)
-    assert "Assign 8 missing assignments" in client.get(f"{S}/assign?{everyone}&rounds=2").text
+    assert "Create 8 assignments" in client.get(f"{S}/assign?{everyone}&rounds=2").text
     assert assign(client, assessors, 2).headers["location"] == f"{S}/assign?done=8"
     refused = assign(client, assessors, 3)
     assert refused.status_code == 422
@@ -158,14 +149,16 @@ def test_somebody_whose_work_was_voided_is_not_proposed(
         void(session, study, [work.id], reason="clicks at random")
     page = client.get(f"{S}/assign").text
     for person in assessors:
-        box = page.split(f'name="people" value="{person.id}"')[1].split("</label>")[0]
+        box = page.split(f'type="checkbox" name="people" value="{person.id}"')[1].split("</label>")[
+            0
+        ]
         is_void = person is assessors[1]
-        assert box.startswith(" checked") is not is_void
+        assert box.lstrip().startswith("checked") is not is_void
         assert ("work voided" in box) is is_void
     assert f'type="hidden" name="people" value="{assessors[1].id}"' not in page
     chosen = client.get(f"{S}/assign?people={assessors[1].id}").text
-    assert f'name="people" value="{assessors[1].id}" checked' in chosen
-    assert "nobody selected is free" in chosen
+    assert re.search(rf'name="people" value="{assessors[1].id}"\s+checked', chosen)
+    assert "no selected person is free" in chosen
 
 
 def test_who_has_answered_by_token_is_not_expected_to_sign_in(

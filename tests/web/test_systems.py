@@ -13,7 +13,15 @@ from sqlalchemy import select
 from tests.asgi import begin, scope_of
 from tests.clients import tight
 from tests.exporting import judge, make_judged_study
-from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from tests.factories import (
+    Enter,
+    make_assignment,
+    make_study,
+    make_user,
+    queries_of,
+    sign_in,
+    token_headers,
+)
 from tests.ranked import compare_lists
 from tests.systems import packed, run_of
 from tests.threads import in_thread
@@ -22,7 +30,6 @@ from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.accounts import tokens
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.reports import cache
 from topkapi.app.services.results.systems import scoring
@@ -38,8 +45,7 @@ def admin(sessions: Sessions) -> tuple[User, dict[str, str]]:
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
         make_judged_study(session)
-        _, token = tokens.issue_token(session, user, "test")
-        return user, {"Authorization": f"Bearer {token}"}
+        return user, token_headers(session, user)
 
 
 def upload(client: httpx.Client, *files: tuple[str, bytes]) -> httpx.Response:
@@ -146,12 +152,11 @@ def test_a_second_viewer_waits_without_a_slot(
 
 
 def test_a_study_without_anything_says_what_to_do(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
     with sessions.write.begin() as session:
         make_study(session, slug="tulips")
-        user = make_user(session, role=Role.RESEARCHER)
-    sign_in(app, client, user)
+    enter(role=Role.RESEARCHER)
     page = client.get(URL).text
     assert "No systems and no labels yet" in page
     assert "An administrator can add and remove runs" in page

@@ -5,21 +5,19 @@ import io
 
 import httpx
 import pytest
-from fastapi import FastAPI
 
 from tests.exporting import make_judged_study
-from tests.factories import make_user, sign_in
+from tests.factories import Enter
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress.tables import STUDY_TABLES, TABLES
 
 
 @pytest.fixture
-def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
+def admin(client: httpx.Client, sessions: Sessions, enter: Enter) -> httpx.Client:
     with sessions.write.begin() as session:
         make_judged_study(session)
-        user = make_user(session, role=Role.ADMIN, name="=cmd()")
-    sign_in(app, client, user)
+    enter(role=Role.ADMIN, name="=cmd()")
     return client
 
 

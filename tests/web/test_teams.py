@@ -9,7 +9,7 @@ import pytest
 from fastapi import FastAPI
 from sqlalchemy import delete, select
 
-from tests.factories import make_assignment, make_study, make_user, queries_of, sign_in
+from tests.factories import Enter, make_assignment, make_study, make_user, queries_of, sign_in
 from tests.judging import Job, answer_to, judge_to_the_end, make_job
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
@@ -109,7 +109,7 @@ def test_who_waits_for_a_team_is_told_so_and_gets_the_pair_when_it_is_free(
     assert queue.index(f"/assignments/{other.id}") < queue.index(">Waiting for your team<")
     assert "Pairs, team" in queue
     page = client.get(f"/assignments/{second.assignment_id}").text
-    assert "Your teammates have the last questions" in " ".join(page.split())
+    assert "Ansa is judging the last open pair." in " ".join(page.split())
     assert f'href="/assignments/{other.id}"' in page[: page.index("Next query")]
     with sessions.write.begin() as session:
         session.get_one(Assignment, other.id).finished_at = now()
@@ -128,16 +128,15 @@ def test_who_waits_for_a_team_is_told_so_and_gets_the_pair_when_it_is_free(
 
 @pytest.mark.thorough
 def test_the_page_progress_shows_how_members_err(
-    app: FastAPI, client: httpx.Client, sessions: Sessions
+    client: httpx.Client, sessions: Sessions, enter: Enter
 ) -> None:
-    first, second = make_team(sessions, 2, budget=2)
-    for job in (first, second):
+    for job in make_team(sessions, 2, budget=2):
         judge_to_the_end(client, job)
     with sessions.write.begin() as session:
         study = session.scalars(select(Study)).one()
         study.settings = StudySettings(sorter="robust", together=True)
-        admin, slug = make_user(session, role=Role.ADMIN), study.slug
-    sign_in(app, client, admin)
+        slug = study.slug
+    enter(role=Role.ADMIN)
     text = client.get(f"/studies/{slug}/progress").text
     assert "In teams: lapses" in " ".join(text.split())
     assert "2 answers" in text

@@ -10,15 +10,14 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.clients import tight
-from tests.factories import make_assignment, make_user, queries_of, sign_in
+from tests.factories import Enter, make_assignment, make_user, queries_of, sign_in, token_headers
 from tests.judging import answer_to
 from tests.services.test_training import pair, trained_study
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, JudgmentRow, PracticeItem, Study, User
+from topkapi.app.db.models import Assignment, JudgmentRow, PracticeItem, Study
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
-from topkapi.app.services.accounts import tokens
 from topkapi.app.services.training import practice
 
 
@@ -32,8 +31,7 @@ class Trainee:
             self.slug, self.user = study.slug, user
             self.items = session.scalars(select(PracticeItem.id).order_by(PracticeItem.id)).all()
             self.assignment = session.scalars(select(Assignment.id)).one()
-            _, token = tokens.issue_token(session, user, "test")
-        self.headers = {"Authorization": f"Bearer {token}"}
+            self.headers = token_headers(session, user)
         sign_in(app, client, user)
 
     @property
@@ -118,7 +116,10 @@ def test_a_failed_try_teaches(trainee: Trainee) -> None:
 
 
 def test_the_queue_leads_to_the_training_until_it_is_passed(trainee: Trainee) -> None:
-    link = f'href="{trainee.page}">Go to the training'
+    link = f'href="{trainee.page}" aria-keyshortcuts="Enter" data-enter>Go to the training'
+    first = tight(trainee.client.get("/queue").text)
+    assert "Training first (2 tries left)" in first
+    assert f"and answer {len(trainee.items)} practice questions; then the work opens." in first
     assert link in tight(trainee.client.get("/queue").text)
     trainee.client.post(f"{trainee.page}/guidelines")
     assert link in tight(trainee.client.get("/queue").text)
@@ -127,11 +128,11 @@ def test_the_queue_leads_to_the_training_until_it_is_passed(trainee: Trainee) ->
     assert link not in tight(trainee.client.get("/queue").text)
 
 
-def test_an_admin_sees_which_questions_were_missed(trainee: Trainee) -> None:
+def test_an_admin_sees_which_questions_were_missed(trainee: Trainee, enter: Enter) -> None:
     trainee.client.post(f"{trainee.page}/guidelines")
     for item, answer in zip(trainee.items, ("left", "tie"), strict=True):
         trainee.answer(item, answer)
-    admin_of(trainee.app, trainee.client, trainee.sessions)
+    enter(role=Role.ADMIN)
     page = trainee.client.get(f"/studies/{trainee.page.rpartition('/')[2]}/training").text
     people = page[page.index("Assessors in training") : page.index("Practice questions")]
     assert "practice-2" in people
@@ -159,7 +160,7 @@ def test_who_fails_sees_whom_to_ask_and_an_admin_grants_a_try(trainee: Trainee) 
     assert client.post(grant).status_code == 409  # one try at a time
     assert "training.grant" in client.get("/audit").text
     sign_in(app, client, trainee.user)
-    assert "Tries left</dt><dd>1" in tight(client.get(trainee.page).text)
+    assert "You have 1 try left." in tight(client.get(trainee.page).text)
 
 
 def test_the_api_answers_403_while_training_is_due(trainee: Trainee) -> None:
@@ -198,11 +199,9 @@ def test_practice_writes_nothing_to_any_log(trainee: Trainee) -> None:
 
 
 def test_nobody_sees_the_training_of_a_study_they_have_no_work_in(
-    app: FastAPI, trainee: Trainee
+    trainee: Trainee, enter: Enter
 ) -> None:
-    with trainee.sessions.write.begin() as session:
-        stranger = make_user(session)
-    sign_in(app, trainee.client, stranger)
+    enter()
     assert trainee.client.get(trainee.page).status_code == 404
     sent = {"item": trainee.items[0], "answer": "left"}
     assert trainee.client.post(f"{trainee.page}/answers", data=sent).status_code == 404
@@ -237,16 +236,9 @@ def test_grades_and_lists_are_practised_too(
     assert f"Most chose “{shown}” too." in trainee.answer(number, answer)
 
 
-def admin_of(app: FastAPI, client: httpx.Client, sessions: Sessions) -> User:
-    with sessions.write.begin() as session:
-        user = make_user(session, role=Role.ADMIN)
-    sign_in(app, client, user)
-    return user
-
-
-def test_an_admin_sets_up_the_training_in_the_browser(trainee: Trainee) -> None:
+def test_an_admin_sets_up_the_training_in_the_browser(trainee: Trainee, enter: Enter) -> None:
     client, sessions = trainee.client, trainee.sessions
-    admin_of(trainee.app, client, sessions)
+    enter(role=Role.ADMIN)
     address = f"/studies/{trainee.slug}/training"
     seen = re.search(r'name="seen" value="(\w+)"', client.get(address).text)
     assert seen is not None
@@ -285,9 +277,7 @@ def test_an_admin_sets_up_the_training_in_the_browser(trainee: Trainee) -> None:
 
 def test_an_admin_sets_up_the_training_through_the_api(trainee: Trainee) -> None:
     with trainee.sessions.write.begin() as session:
-        admin = make_user(session, role=Role.ADMIN)
-        _, token = tokens.issue_token(session, admin, "test")
-    headers = {"Authorization": f"Bearer {token}"}
+        headers = token_headers(session, make_user(session, role=Role.ADMIN))
     address = f"/api/v1/studies/{trainee.slug}/training"
     question = {
         "tool": "pairs",

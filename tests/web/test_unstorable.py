@@ -6,11 +6,11 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from tests.factories import PASSWORD, make_study, make_user, sign_in
+from tests.clients import form_token
+from tests.factories import PASSWORD, make_study, make_user, sign_in, token_headers
 from tests.judging import Job, answer_to, make_job
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
-from topkapi.app.services.accounts import tokens
 
 pytestmark = pytest.mark.both
 
@@ -23,9 +23,8 @@ def admin(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Clien
     with sessions.write.begin() as session:
         user = make_user(session, role=Role.ADMIN)
         make_study(session, slug="tulips")
-        _, token = tokens.issue_token(session, user, "test")
+        client.headers.update(token_headers(session, user))
     sign_in(app, client, user)
-    client.headers["Authorization"] = f"Bearer {token}"
     return client
 
 
@@ -108,8 +107,7 @@ def test_a_header_with_nul_is_refused(client: httpx.Client) -> None:
 
 
 def test_sign_in_with_nul_is_refused(client: httpx.Client) -> None:
-    page = client.get("/sign-in").text
-    token = page.split('name="csrf_token" value="')[1].split('"')[0]
+    token = form_token(client.get("/sign-in"))
     form = {"email": "a\0@example.org", "password": PASSWORD, "csrf_token": token}
     assert client.post("/sign-in", data=form).status_code == 422
 

@@ -2,24 +2,20 @@
 
 import httpx
 import pytest
-from fastapi import FastAPI
 from sqlalchemy import select
 
-from tests.factories import make_study, make_user, sign_in
+from tests.factories import Enter, make_study
 from tests.ranked import Judge, give_lists, make_ranked_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Candidate
 from topkapi.app.domain.enums import Role, Tool
-from topkapi.app.services.judging.live_sessions import LiveSessions
-from topkapi.app.services.results.exports import EXPORTS, StudySource, offered_exports
+from topkapi.app.services.results.exports import EXPORTS, StudySource, listed_exports
 from topkapi.app.services.results.reports.service import make_report
 
 
 @pytest.fixture
-def page(app: FastAPI, client: httpx.Client, sessions: Sessions) -> httpx.Client:
-    with sessions.write.begin() as session:
-        user = make_user(session, role=Role.RESEARCHER)
-    sign_in(app, client, user)
+def page(client: httpx.Client, enter: Enter) -> httpx.Client:
+    enter(role=Role.RESEARCHER)
     return client
 
 
@@ -41,11 +37,11 @@ def test_a_finished_study_of_lists_is_not_called_unassigned(sessions: Sessions) 
     with sessions.write.begin() as session:
         study = make_ranked_study(session, slug="lists", tools=(Tool.LISTS,), systems=2)
         work = give_lists(session, study)
-        Judge(session, work, LiveSessions()).say()
+        Judge(session, work).say()
     with sessions.read() as session:
         source = StudySource(session, "lists")
         notes = make_report(source).notes or ()
-        assert "letor" not in {each.name for each in offered_exports(source)}
+        assert "letor" not in {each.format for each in listed_exports(source)}
     assert notes is not None
     assert "compares lists only (lists: 1 of 1 finished)" in notes[0]
     assert not any("Nothing is assigned" in note for note in notes)

@@ -213,21 +213,21 @@ class _Sampler:
         self.population.update(self.rates[self.active])
         return self.rates.copy()
 
-    def _draw_gamma(self, found: FloatArray) -> FloatArray:
+    def _draw_gamma(self, current: FloatArray) -> FloatArray:
         """Take a Metropolis step on gamma now and then; return the log-likelihood of the items."""
         self._swept += 1
         other = self.gamma + int(self.rng.integers(-GAMMA_STEP, GAMMA_STEP + 1))
         if self._swept % GAMMA_EVERY or not 0 <= other < GAMMAS.size:
-            return found
+            return current
         tried = _likelihood(self.votes, self.rates, other)
-        gain = _chances(tried, self.votes.count)[1] - _chances(found, self.votes.count)[1]
+        gain = _chances(tried, self.votes.count)[1] - _chances(current, self.votes.count)[1]
         prior = GAMMA_PRIOR[other] - GAMMA_PRIOR[self.gamma]
         if np.log(self.rng.random()) < gain / self.effect + prior:
             self.gamma = other
             return tried
-        return found
+        return current
 
-    def _draw_each(self, found: FloatArray) -> None:
+    def _draw_each(self, worths: FloatArray) -> None:
         """Draw the rate of one assessor after the other, given those of the others."""
         votes, table = self.votes, _wrong()[self.gamma]
         first = np.concatenate([table[0], table[1]])  # by truth and level: of a vote for the first
@@ -237,13 +237,13 @@ class _Sampler:
             rows = self._owner.indices[self._owner.indptr[a] : self._owner.indptr[a + 1]]
             item, plus = votes.item[rows], votes.plus[rows]
             own = np.where(plus, first[:, [self.rates[a]]], second[:, [self.rates[a]]])
-            others = found[:, item] - own
+            others = worths[:, item] - own
             weight = np.exp(others - others.max(axis=0)).T
             chance = np.where(plus[:, None], weight @ likelihood[1], weight @ likelihood[0])
             known = votes.count[item] @ np.log(chance)
             self.rates[a] = self.population.draw_rate(known / self.effect)
             now = np.where(plus, first[:, [self.rates[a]]], second[:, [self.rates[a]]])
-            found[:, item] = others + now
+            worths[:, item] = others + now
 
     def _draw_items(self, chances: FloatArray) -> FloatArray:
         """Draw truth and level of every item.

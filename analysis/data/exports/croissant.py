@@ -54,7 +54,7 @@ def croissant(
     files = list(files)
     people = [{"@type": "sc:Person", "name": each} for each in creators]
     known = {"license": license, "creator": people, "citeAs": citation}
-    found = {
+    document = {
         "@context": _CONTEXT,
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
@@ -64,7 +64,7 @@ def croissant(
         "distribution": [_distributed(each) for each in files],
         "recordSet": [_record_set(each) for each in files if each.fields],
     }
-    return json.dumps(found, ensure_ascii=False, indent=1) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def _distributed(file: DescribedFile) -> dict[str, Any]:

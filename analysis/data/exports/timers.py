@@ -38,19 +38,19 @@ def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
     A cell with a line end spans several lines.
     """
     yield csv_line(HEADER)
-    for each in records:
+    for event in records:
         yield csv_line(
             (
-                each.query,
-                each.assessor,
-                each.tool,
-                str(each.round),
-                str(each.round_number),
-                "yes" if each.withdrawn else "no",
-                each.event,
-                each.reason,
-                str(each.active_ms),
-                iso(each.at),
+                event.query,
+                event.assessor,
+                event.tool,
+                str(event.round),
+                str(event.round_number),
+                "yes" if event.withdrawn else "no",
+                event.event,
+                event.reason,
+                str(event.active_ms),
+                iso(event.at),
             )
         )
 
@@ -61,17 +61,17 @@ def read_timers(path: str | Path) -> list[ClockEvent]:
 
 
 def _event(cells: list[str], location: str) -> ClockEvent:
-    found = dict(zip(HEADER if len(cells) == len(HEADER) else _FORMER, cells, strict=True))
-    if found["withdrawn"] not in _TRUTH:
-        raise BadData(f"{location}: withdrawn is {found['withdrawn']!r}, not yes or no")
+    fields = dict(zip(HEADER if len(cells) == len(HEADER) else _FORMER, cells, strict=True))
+    if fields["withdrawn"] not in _TRUTH:
+        raise BadData(f"{location}: withdrawn is {fields['withdrawn']!r}, not yes or no")
     return ClockEvent(
-        query=found["query"],
-        assessor=found["assessor"],
-        tool=found["tool"],
-        round=whole(found["round"], location),
-        withdrawn=_TRUTH[found["withdrawn"]],
-        event=found["event"],
-        reason=found["reason"],
-        active_ms=whole(found["active_ms"], location),
-        at=moment(found["at"], location),
+        query=fields["query"],
+        assessor=fields["assessor"],
+        tool=fields["tool"],
+        round=whole(fields["round"], location),
+        withdrawn=_TRUTH[fields["withdrawn"]],
+        event=fields["event"],
+        reason=fields["reason"],
+        active_ms=whole(fields["active_ms"], location),
+        at=moment(fields["at"], location),
     )

@@ -50,19 +50,19 @@ class QueryPool:
 
     def pairs(self, n: int, queries: IntArray, rng: np.random.Generator) -> Pool:
         """Draw n pairs of different worth, each of a random query among ``queries``."""
-        found: list[Pool] = []
+        pools: list[Pool] = []
         for _ in range(1000):
-            if sum(pool.gaps.size for pool in found) >= n:
+            if sum(pool.gaps.size for pool in pools) >= n:
                 break
             lists = np.array([self._two(int(query), rng) for query in rng.choice(queries, size=n)])
-            found.append(judged(lists[:, 0], lists[:, 1], self.truth))
+            pools.append(judged(lists[:, 0], lists[:, 1], self.truth))
         else:
             raise BadData("hardly any two rankings of these queries differ in worth")
         return Pool(
-            np.concatenate([pool.left for pool in found])[:n],
-            np.concatenate([pool.right for pool in found])[:n],
-            np.concatenate([pool.gaps for pool in found])[:n],
-            found[0].shape,
+            np.concatenate([pool.left for pool in pools])[:n],
+            np.concatenate([pool.right for pool in pools])[:n],
+            np.concatenate([pool.gaps for pool in pools])[:n],
+            pools[0].shape,
         )
 
     def _two(self, query: int, rng: np.random.Generator) -> IntArray:

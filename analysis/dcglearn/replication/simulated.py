@@ -67,15 +67,15 @@ def judged(left: IntArray, right: IntArray, truth: FloatArray) -> Pool:
 
 def random_pairs(n: int, truth: FloatArray, rng: np.random.Generator) -> Pool:
     """Draw n pairs of random orders of ten documents of five grades, none of equal worth."""
-    found: list[Pool] = []
-    while sum(pool.gaps.size for pool in found) < n:
+    pools: list[Pool] = []
+    while sum(pool.gaps.size for pool in pools) < n:
         left, right = permuted(TEN_GRADES, n, rng), permuted(TEN_GRADES, n, rng)
-        found.append(judged(left, right, truth))
+        pools.append(judged(left, right, truth))
     return Pool(
-        np.concatenate([pool.left for pool in found])[:n],
-        np.concatenate([pool.right for pool in found])[:n],
-        np.concatenate([pool.gaps for pool in found])[:n],
-        found[0].shape,
+        np.concatenate([pool.left for pool in pools])[:n],
+        np.concatenate([pool.right for pool in pools])[:n],
+        np.concatenate([pool.gaps for pool in pools])[:n],
+        pools[0].shape,
     )
 
 

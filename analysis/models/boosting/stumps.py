@@ -35,14 +35,14 @@ class StumpSearch:
 
         The sum is 0 if no position separates documents. The first of equally large ones wins.
         """
-        found = 0, 0.0
+        best_sum = 0, 0.0
         for feature, order in enumerate(self.order):
             sums = np.cumsum(rewards[order])
             size = np.abs(sums) * self.border[feature]
             position = int(np.argmax(size))
-            if size[position] > abs(found[1]):
-                found = feature * order.size + position, float(sums[position])
-        return found
+            if size[position] > abs(best_sum[1]):
+                best_sum = feature * order.size + position, float(sums[position])
+        return best_sum
 
     def below(self, rewards: FloatArray) -> FloatArray:
         """Sum of rewards of the documents below each border between values, (n_borders,).

@@ -66,28 +66,28 @@ def search_below(search: Search) -> tuple[IntArray, IntArray, BoolArray]:
     known = _candidates(search)
     n = search.lists.discounts.size
     rows: IntArray = np.arange(search.top.size)
-    left = np.tile(np.arange(known.positions.shape[1]), (rows.size, 1))
+    rest = np.tile(np.arange(known.positions.shape[1]), (rows.size, 1))
     ranks, cost = known.ranks, np.zeros(rows.size)
     taken = np.zeros((rows.size, 0), dtype=np.int64)
     whole: BoolArray = np.ones(rows.size, dtype=np.bool_)
-    most = min(MOST_STATES, MOST_CELLS // (n * left.shape[1]) + 1)
+    most = min(MOST_STATES, MOST_CELLS // (n * rest.shape[1]) + 1)
     least = 2.0 * np.sqrt(search.floor * search.weight)  # h + lambda Delta of the floor, at least
     for position in range(n):
-        costs = cost[:, None] + _costs(known, rows, left, position)
-        able = (ranks == 0) & np.take_along_axis(known.filled[rows], left, axis=1)
+        costs = cost[:, None] + _costs(known, rows, rest, position)
+        able = (ranks == 0) & np.take_along_axis(known.filled[rows], rest, axis=1)
         over = position >= known.lengths[rows]
-        able[over] = np.arange(left.shape[1]) == 0
+        able[over] = np.arange(rest.shape[1]) == 0
         able &= search.top[rows, None] - costs > least[rows, None]
         states, columns = np.nonzero(able)
         kept = _cheapest(rows[states], costs[states, columns], most, whole)
         states, columns = states[kept], columns[kept]
-        chosen = left[states, columns]
+        chosen = rest[states, columns]
         rows, cost = rows[states], costs[states, columns]
         taken = np.column_stack([taken[states], chosen])
-        others = np.arange(left.shape[1] - 1) + (np.arange(left.shape[1] - 1) >= columns[:, None])
-        left = np.take_along_axis(left[states], others, axis=1)
+        others = np.arange(rest.shape[1] - 1) + (np.arange(rest.shape[1] - 1) >= columns[:, None])
+        rest = np.take_along_axis(rest[states], others, axis=1)
         ranks = np.take_along_axis(ranks[states], others, axis=1)
-        equal = known.gains[rows[:, None], left] == known.gains[rows, chosen][:, None]
+        equal = known.gains[rows[:, None], rest] == known.gains[rows, chosen][:, None]
         ranks = ranks - equal
     return rows, np.take_along_axis(known.positions[rows], taken, axis=1), whole
 

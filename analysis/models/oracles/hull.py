@@ -105,9 +105,9 @@ def _step(
     """Try the weight between the ends of each query, and return the queries that go on."""
     one, two = low.of(walking), high.of(walking)
     tried = (one.height - two.height) / (two.loss - one.loss)
-    found = _corner(lists.of(walking), scores[walking], tried)
-    value = found.height + tried * found.loss
-    known.meet(walking, found)
+    corner = _corner(lists.of(walking), scores[walking], tried)
+    value = corner.height + tried * corner.loss
+    known.meet(walking, corner)
     known.lower(walking, tried, value)
     edge = value <= (one.height + tried * one.loss) * (1.0 + 1e-13)
     for end, side in ((one, 1.0), (two, -1.0)):
@@ -115,9 +115,9 @@ def _step(
         own = end.height / np.maximum(end.loss, LEAST_LOSS)
         best = edge & (end.loss > LEAST_LOSS) & (end.height > 0) & (side * own < side * tried)
         known.lower(walking[best], own[best], 2.0 * end.height[best])
-    forward = found.height > tried * found.loss
-    low.put(walking[~edge & forward], found.of(~edge & forward))
-    high.put(walking[~edge & ~forward], found.of(~edge & ~forward))
+    forward = corner.height > tried * corner.loss
+    low.put(walking[~edge & forward], corner.of(~edge & forward))
+    high.put(walking[~edge & ~forward], corner.of(~edge & ~forward))
     return walking[~edge]
 
 

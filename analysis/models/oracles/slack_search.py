@@ -107,18 +107,18 @@ def _exchanged(lists: TopLists, scores: FloatArray, rankings: IntArray) -> IntAr
     """Swap two documents while that increases Delta (1 + lead), ten times at most."""
     orders = _completed(rankings, lists.rows.shape[1])
     n = lists.discounts.size
-    left = np.arange(orders.shape[0])
+    active = np.arange(orders.shape[0])
     for _ in range(10):
-        part, own = lists.of(left), scores[left]
-        products = _after_exchange(part, own, orders[left])
-        position = products.reshape(left.size, -1).argmax(axis=1)
+        part, own = lists.of(active), scores[active]
+        products = _after_exchange(part, own, orders[active])
+        position = products.reshape(active.size, -1).argmax(axis=1)
         p, q = np.divmod(position, orders.shape[1])
-        now = _products(part, own, orders[left, :n])
-        better = products[np.arange(left.size), p, q] > now * (1.0 + CLOSE)
-        left, p, q = left[better], p[better], q[better]
-        if not left.size:
+        now = _products(part, own, orders[active, :n])
+        better = products[np.arange(active.size), p, q] > now * (1.0 + CLOSE)
+        active, p, q = active[better], p[better], q[better]
+        if not active.size:
             break
-        orders[left, p], orders[left, q] = orders[left, q], orders[left, p]
+        orders[active, p], orders[active, q] = orders[active, q], orders[active, p]
     return orders[:, :n]
 
 

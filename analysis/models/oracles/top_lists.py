@@ -77,7 +77,7 @@ def top_lists(data: RankingData, n: int, loss: TopLoss) -> list[TopLists]:
         raise BadData(f"n must be at least 1, not {n}")
     if loss not in ("ndcg", "precision"):
         raise BadData(f"the loss is of 'ndcg' or 'precision', not {loss!r}")
-    found = []
+    rankings = []
     for block in blocks(data.offsets):
         labels = np.where(block.filled, data.labels[block.rows], 0.0)
         depth = min(n, labels.shape[1])
@@ -92,8 +92,8 @@ def top_lists(data: RankingData, n: int, loss: TopLoss) -> list[TopLists]:
             scaled = np.where(block.filled[keep], gains[keep] / ideal[keep, None], 0.0)
             blank = np.zeros((int(keep.sum()), depth), dtype=np.int64)
             lists = TopLists(block.rows[keep], block.filled[keep], scaled, discounts, blank)
-            found.append(lists.with_ties_by(np.zeros(data.n_rows)))
-    return found
+            rankings.append(lists.with_ties_by(np.zeros(data.n_rows)))
+    return rankings
 
 
 def _worst(gains: FloatArray, filled: BoolArray, depth: int) -> FloatArray:

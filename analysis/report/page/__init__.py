@@ -1,10 +1,16 @@
 """The report as one HTML page that needs nothing else: styles inside, plots as SVG, no script."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from urllib.parse import quote
 
+from markupsafe import Markup
+
+from topkapi.analysis.data.exports.cells import csv_text
 from topkapi.analysis.report.page.environment import environment, plot_style, stylesheet
 from topkapi.analysis.report.record import Report, ToolReport
 from topkapi.analysis.report.subjects.agreement import (
+    EXPLANATIONS,
     AgreementView,
     matrix_view,
     measure_rows,
@@ -17,6 +23,7 @@ from topkapi.analysis.report.subjects.effort import effort_view
 from topkapi.analysis.report.subjects.lists import ListReport, lists_view
 from topkapi.analysis.report.subjects.people import ToolPeople, people_view
 from topkapi.analysis.report.subjects.queries import QueriesView, queries_view
+from topkapi.analysis.report.svg import heat, intervals
 
 TABS = (
     ("agreement", "Agreement"),
@@ -26,6 +33,7 @@ TABS = (
     ("queries", "By query"),
     ("consensus", "Consensus"),
 )
+CODES = ("A better", "Tie", "B better")
 CONFIDENCE_TAB = ("confidence", "Confidence")
 MACHINES_TAB = ("machines", "Machines")
 
@@ -68,11 +76,11 @@ def render_body(
             framed=framed,
             query_links=query_links or {},
             tabs=tabs,
+            codes=CODES,
+            pictures=pictures(report),
             agreement=_agreement(tools),
             comparison=comparison_view(
-                report.comparison,
-                {tool.tool: tool.title for tool in tools},
-                {tool.tool: tool.agreement.queries for tool in tools},
+                report.comparison, {tool.tool: tool.title for tool in tools}
             ),
             effort=effort_view((tool.title, tool.effort) for tool in tools),
             people=[_people(tool) for tool in tools],
@@ -127,16 +135,53 @@ def render_lists(report: ListReport) -> str:
     return environment().get_template("lists.html").render(view=lists_view(report))
 
 
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A plot of the page with its numbers; both can be saved from there."""
+
+    plot: Markup
+    csv: str
+
+    @property
+    def links(self) -> dict[str, str]:
+        """Addresses that hold the files themselves, by suffix."""
+        svg, csv = quote(_file_of(self.plot)), quote(self.csv)
+        return {"svg": f"data:image/svg+xml,{svg}", "csv": f"data:text/csv;charset=utf-8,{csv}"}
+
+
+def pictures(report: Report) -> dict[str, Picture]:
+    """Return the matrices of votes and the intervals of the measures, by name."""
+    named = {}
+    for tool in report.tools:
+        matrix = tool.agreement.matrix
+        lines = [[code, *row] for code, row in zip(CODES, matrix.counts, strict=True)]
+        plot = heat(f"{tool.title}: votes of the second by the first assessor", CODES, matrix)
+        named[f"matrix-{tool.tool}"] = Picture(plot, csv_text([["first", *CODES], *lines]))
+    rows = [
+        (EXPLANATIONS[each.key].title, each.figures)
+        for each in measure_rows([tool.agreement for tool in report.tools])
+    ]
+    cells = [
+        [name, tool.tool, figure.value, *(figure.interval or (None, None))]
+        for name, figures in rows
+        for tool, figure in zip(report.tools, figures, strict=True)
+    ]
+    head = ["measure", "tool", "value", "low", "high"]
+    plot = intervals("Measures of agreement with their intervals", rows)
+    return named | {"intervals": Picture(plot, csv_text([head, *cells]))}
+
+
 def plots(report: Report) -> dict[str, str]:
     """Return the plots of the page as SVG files by name."""
     effort = effort_view((tool.title, tool.effort) for tool in report.tools)
-    found = {"times": effort.boxes, "course": effort.courses} if effort.tools else {}
+    drawn = {"times": effort.boxes, "course": effort.courses} if effort.tools else {}
+    drawn |= {name: each.plot for name, each in pictures(report).items()}
     for people in map(_people, report.tools):
         for name, plot in zip(("agreement", "error-rates"), people.histograms, strict=False):
-            found[f"{name}-{people.tool}"] = plot
+            drawn[f"{name}-{people.tool}"] = plot
         if people.plot is not None:
-            found[f"error-rates-{people.tool}"] = people.plot
-    return {f"{name}.svg": _file_of(plot) for name, plot in found.items()}
+            drawn[f"error-rates-{people.tool}"] = people.plot
+    return {f"{name}.svg": _file_of(plot) for name, plot in drawn.items()}
 
 
 def _file_of(plot: str) -> str:

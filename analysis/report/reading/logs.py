@@ -25,15 +25,15 @@ def read_log(entries: Sequence[LoggedEntry]) -> Log:
     begins at the assignment, is replaced by its active time.
     """
     kept = sorted((each for each in entries if not each.withdrawn and each.round >= 0), key=_place)
-    found: dict[Key, list[TimedAnswer[LoggedEntry]]] = {}
+    answers: dict[Key, list[TimedAnswer[LoggedEntry]]] = {}
     for key, log in groupby(kept, key=_key):
         try:
-            found[key] = timed_answers(log)
+            answers[key] = timed_answers(log)
         except IndexError:
             raise BadData(f"the log of {key[2]} for query {key[1]} is incomplete") from None
-        first = found[key][0]
+        first = answers[key][0]
         first.wall_ms += first.row.active_ms - first.row.wall_ms
-    return found
+    return answers
 
 
 def _key(entry: LoggedEntry) -> Key:

@@ -134,7 +134,6 @@ class Headline:
     titles: tuple[str, str]
     all_pairs: ToolDifference
     without_ties: ToolDifference | None
-    queries: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,19 +157,18 @@ class ToolComparison:
 
 
 def comparison_view(
-    found: Comparison | NoComparison, titles: Mapping[str, str], queries: Mapping[str, int]
+    comparison: Comparison | NoComparison, titles: Mapping[str, str]
 ) -> ToolComparison:
-    """Build the view from the titles and the shared queries of tools by name."""
-    if isinstance(found, NoComparison):
-        return ToolComparison(None, None, found.reason)
-    first, second = (titles[name] for name in found.tools)
-    rows = (("All pairs", found.all_pairs), ("Without ties", found.without_ties))
-    tests = Tests(first, second, rows, found.all_pairs.exchanges, found.all_pairs.exact)
-    all_pairs = _finding(found.all_pairs)
+    """Build the view from the titles of tools by name."""
+    if isinstance(comparison, NoComparison):
+        return ToolComparison(None, None, comparison.reason)
+    first, second = (titles[name] for name in comparison.tools)
+    rows = (("All pairs", comparison.all_pairs), ("Without ties", comparison.without_ties))
+    tests = Tests(first, second, rows, comparison.all_pairs.exchanges, comparison.all_pairs.exact)
+    all_pairs = _finding(comparison.all_pairs)
     if all_pairs is None:
         return ToolComparison(None, tests, None)
-    shared = (queries[found.tools[0]], queries[found.tools[1]])
-    headline = Headline((first, second), all_pairs, _finding(found.without_ties), shared)
+    headline = Headline((first, second), all_pairs, _finding(comparison.without_ties))
     return ToolComparison(headline, tests, None)
 
 

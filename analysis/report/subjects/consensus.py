@@ -146,17 +146,17 @@ def _stated(block: QueryVotes) -> QueryVotes:
     return replace(block, votes=np.where(outside, MISSING, block.votes).astype(np.int8))
 
 
-def consensus_section(study: StudyData, found: list[Consensus]) -> ToolConsensus:
+def consensus_section(study: StudyData, orders: list[Consensus]) -> ToolConsensus:
     """Return the consensus list of every query, and the departures of each assessor."""
     k = study.k or max((len(documents) for documents in study.documents), default=0)
     lists = consensus_lists(
-        found,
+        orders,
         k=k,
         queries=study.queries,
         documents=study.documents,
         assessors=study.assessors,
     )
-    return ToolConsensus(k, tuple(lists), _departures(study, found, k))
+    return ToolConsensus(k, tuple(lists), _departures(study, orders, k))
 
 
 def _departures(study: StudyData, found: list[Consensus], k: int) -> tuple[Departure, ...]:
@@ -208,19 +208,19 @@ def shown_documents(consensus: ToolConsensus) -> set[str]:
     }
 
 
-def consensus_row(each: ConsensusList, text: str, titles: Mapping[str, str]) -> ConsensusRow:
+def consensus_row(consensus: ConsensusList, text: str, titles: Mapping[str, str]) -> ConsensusRow:
     """Build the row of a query from its text and the titles of documents by id."""
     known = [
         (share, name)
-        for share, name in zip(each.departures, each.assessors, strict=True)
+        for share, name in zip(consensus.departures, consensus.assessors, strict=True)
         if share is not None
     ]
     share, name = max(known, default=(0.0, ""))
     return ConsensusRow(
-        query=each.query,
+        query=consensus.query,
         text=text,
-        documents=tuple(titles.get(name, name) for name in each.documents[:MOST_DOCUMENTS]),
-        more=len(each.documents) > MOST_DOCUMENTS,
+        documents=tuple(titles.get(name, name) for name in consensus.documents[:MOST_DOCUMENTS]),
+        more=len(consensus.documents) > MOST_DOCUMENTS,
         assessor=name if share else None,
         share=share,
     )

@@ -84,21 +84,21 @@ def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | No
         return NoEffort(Reason.NOT_TIMED)
     drawn = _resampled(study, tool.sessions, np.unique(tool.timings.session), options)
     done = _resampled(study, tool.sessions, np.flatnonzero(tool.sessions.finished), options)
-    found = effort(tool.timings, tool.sessions, drawn, done)
+    measured = effort(tool.timings, tool.sessions, drawn, done)
     factor, *ends = drift(tool.timings, tool.sessions, drawn)
     times = by_assessor(tool.timings, tool.sessions)
     return Effort(
-        sessions=found.sessions,
-        seconds_per_judgment=_spread(found.seconds, drawn, Reason.NOT_TIMED),
-        wall_seconds_per_judgment=_spread(found.wall_seconds, drawn, Reason.NOT_TIMED),
-        judgments_per_query=_spread(found.judgments, done, Reason.NOT_FINISHED),
-        minutes_per_query=_spread(found.minutes, done, Reason.NOT_FINISHED),
-        wall_minutes_per_query=_spread(found.wall_minutes, done, Reason.NOT_FINISHED),
+        sessions=measured.sessions,
+        seconds_per_judgment=_spread(measured.seconds, drawn, Reason.NOT_TIMED),
+        wall_seconds_per_judgment=_spread(measured.wall_seconds, drawn, Reason.NOT_TIMED),
+        judgments_per_query=_spread(measured.judgments, done, Reason.NOT_FINISHED),
+        minutes_per_query=_spread(measured.minutes, done, Reason.NOT_FINISHED),
+        wall_minutes_per_query=_spread(measured.wall_minutes, done, Reason.NOT_FINISHED),
         complexity="O(n log k)" if (tool.sessions.k > 0).any() else "O(n)",
-        theory=figure(found.theory, reason=Reason.NOT_FINISHED),
-        proven_bound=figure(found.bound, reason=Reason.NO_BOUND),
-        sessions_over_bound=found.over_bound,
-        taken_back=figure(found.taken_back, reason=Reason.NOT_TIMED),
+        theory=figure(measured.theory, reason=Reason.NOT_FINISHED),
+        proven_bound=figure(measured.bound, reason=Reason.NO_BOUND),
+        sessions_over_bound=measured.over_bound,
+        taken_back=figure(measured.taken_back, reason=Reason.NOT_TIMED),
         factor_per_100_judgments=figure(
             factor,
             reason=Reason.NO_TWO_TIMED,
@@ -124,16 +124,16 @@ def _floats(values: FloatArray | IntArray) -> tuple[float, ...]:
     return tuple(float(value) for value in values)
 
 
-def _spread(found: MeasuredSpread, drawn: Resamples, reason: Reason) -> Spread:
+def _spread(measured: MeasuredSpread, drawn: Resamples, reason: Reason) -> Spread:
     why = why_none(drawn)
-    mean = (found.mean_low, found.mean_high)
-    median = (found.median_low, found.median_high)
+    mean = (measured.mean_low, measured.mean_high)
+    median = (measured.median_low, measured.median_high)
     return Spread(
-        count=found.count,
-        mean=figure(found.mean, reason=reason, ends=mean, no_interval=why, flat=True),
-        median=figure(found.median, reason=reason, ends=median, no_interval=why, flat=True),
-        quartiles=numbers([found.lower, found.upper]),
-        range=numbers([found.least, found.most]),
+        count=measured.count,
+        mean=figure(measured.mean, reason=reason, ends=mean, no_interval=why, flat=True),
+        median=figure(measured.median, reason=reason, ends=median, no_interval=why, flat=True),
+        quartiles=numbers([measured.lower, measured.upper]),
+        range=numbers([measured.least, measured.most]),
     )
 
 
@@ -181,13 +181,13 @@ def effort_view(found: Iterable[tuple[str, Effort | NoEffort]]) -> EffortView:
     )
 
 
-def _rows(found: list[Effort]) -> tuple[EffortRow, ...]:
+def _rows(efforts: list[Effort]) -> tuple[EffortRow, ...]:
     return (
-        _row("Seconds per judgment", [each.seconds_per_judgment for each in found]),
-        _row("Seconds per judgment, wall", [each.wall_seconds_per_judgment for each in found]),
-        _row("Judgments per query", [each.judgments_per_query for each in found]),
-        _row("Minutes per query", [each.minutes_per_query for each in found]),
-        _row("Minutes per query, wall", [each.wall_minutes_per_query for each in found]),
+        _row("Seconds per judgment", [each.seconds_per_judgment for each in efforts]),
+        _row("Seconds per judgment, wall", [each.wall_seconds_per_judgment for each in efforts]),
+        _row("Judgments per query", [each.judgments_per_query for each in efforts]),
+        _row("Minutes per query", [each.minutes_per_query for each in efforts]),
+        _row("Minutes per query, wall", [each.wall_minutes_per_query for each in efforts]),
     )
 
 

@@ -251,24 +251,26 @@ def lists_view(report: ListReport) -> ListsView:
 
 
 def _learned_view(learned: Learned) -> LearnedView:
-    found = learned.validation
-    usual = max(_known(found.exponential.all) or 0.0, _known(found.linear.all) or 0.0)
+    validation = learned.validation
+    usual = max(_known(validation.exponential.all) or 0.0, _known(validation.linear.all) or 0.0)
     settings = (
-        ("Learned", found.learned),
-        ("Usual, 2^l − 1", found.exponential),
-        ("Usual, l", found.linear),
+        ("Learned", validation.learned),
+        ("Usual, 2^l − 1", validation.exponential),
+        ("Usual, l", validation.linear),
     )
     names = DIFFERENCES.items()
     return LearnedView(
         learned=learned,
-        accuracy=_known(found.learned.all) or 0.0,
+        accuracy=_known(validation.learned.all) or 0.0,
         usual_accuracy=usual,
         gains=_gains(learned),
         discounts=_discounts(learned),
         rows=tuple(AccuracyRow(name, _shares(shares)) for name, shares in settings),
         sizes=_sizes(learned.sizes),
         differences=tuple(
-            (name, found.differences[key]) for key, name in names if key in found.differences
+            (name, validation.differences[key])
+            for key, name in names
+            if key in validation.differences
         ),
         ties=tuple(learned.ties),
         ties_matter=len({(row.accuracy, row.tie_difference) for row in learned.ties}) != 1,

@@ -157,18 +157,18 @@ class MachineData:
         return alternative_annotator_test(labels, machine, people, align=align, epsilon=epsilon)
 
 
-def machines_section(found: MachineData) -> MachinesSection:
+def machines_section(data: MachineData) -> MachinesSection:
     """Compute every figure about machines.
 
     Parameters
     ----------
-    found
+    data
         Labels and answers of people and machines.
     """
-    names = found.study.assessors
+    names = data.study.assessors
     return MachinesSection(
-        tuple(names[each] for each in sorted(found.machines)),
-        tuple(_tool(found, tool) for tool in found.study.tools if machines_at_work(found, tool)),
+        tuple(names[each] for each in sorted(data.machines)),
+        tuple(_tool(data, tool) for tool in data.study.tools if machines_at_work(data, tool)),
     )
 
 
@@ -180,49 +180,49 @@ def machines_at_work(found: MachineData, tool: ToolData) -> list[int]:
     return sorted(judged & set(found.machines))
 
 
-def _tool(found: MachineData, tool: ToolData) -> ToolMachines:
-    preferences = found.study.preferences(tool)
+def _tool(data: MachineData, tool: ToolData) -> ToolMachines:
+    preferences = data.study.preferences(tool)
     return ToolMachines(
         tool=tool.name,
         title=tool.title,
-        effects=_effects(found, tool),
-        agreement=agreement_by_kind(preferences, found.machines),
-        queries=_by_query(found, preferences),
-        tests=tuple(_tested(found, tool, machine) for machine in machines_at_work(found, tool)),
-        boards=_boards(found, tool) if tool.name == "lists" else None,
-        calibration=_calibrated(found, tool) or None,
+        effects=_effects(data, tool),
+        agreement=agreement_by_kind(preferences, data.machines),
+        queries=_by_query(data, preferences),
+        tests=tuple(_tested(data, tool, machine) for machine in machines_at_work(data, tool)),
+        boards=_boards(data, tool) if tool.name == "lists" else None,
+        calibration=_calibrated(data, tool) or None,
     )
 
 
-def _effects(found: MachineData, tool: ToolData) -> tuple[AssessorEffects, ...]:
+def _effects(data: MachineData, tool: ToolData) -> tuple[AssessorEffects, ...]:
     """Return the effects of every assessor with a decided answer, machines first."""
     asked = tool.judgments
     if asked is None:
         return ()
     rows: dict[int, dict[str, AnswerEffect]] = {}
-    lengths = found.lengths[tool.name]
+    lengths = data.lengths[tool.name]
     for each in (*side_effects(asked), *length_effects(asked, *lengths)):
         rows.setdefault(each.assessor, {})[each.effect] = each
-    order = sorted(rows, key=lambda who: (who not in found.machines, who))
-    names = found.study.assessors
+    order = sorted(rows, key=lambda who: (who not in data.machines, who))
+    names = data.study.assessors
     return tuple(
         AssessorEffects(
-            names[who], who in found.machines, rows[who].get("side"), rows[who].get("length")
+            names[who], who in data.machines, rows[who].get("side"), rows[who].get("length")
         )
         for who in order
     )
 
 
-def _by_query(found: MachineData, preferences: Preferences) -> tuple[QueryByKind, ...]:
+def _by_query(data: MachineData, preferences: Preferences) -> tuple[QueryByKind, ...]:
     """Return the queries on which people and machines share votes, least agreement first."""
     tables = pair_tables(preferences)
-    is_machine = np.isin(np.arange(tables.n_assessors), list(found.machines))
+    is_machine = np.isin(np.arange(tables.n_assessors), list(data.machines))
     kind = is_machine[tables.first].astype(int) + is_machine[tables.second]
     sums = np.zeros((2, tables.n_queries, 3, 3))
     for each in (0, 1):
         np.add.at(sums[each], tables.query[kind == each], tables.counts[kind == each])
     votes, shares = sums.sum(axis=(2, 3)).astype(int), agreement(sums)
-    study = found.study
+    study = data.study
     rows = [
         QueryByKind(
             query=study.queries[at],
@@ -247,15 +247,15 @@ def _tested(found: MachineData, tool: ToolData, machine: int) -> MachineTest:
     return MachineTest(names[machine], test, people)
 
 
-def _boards(found: MachineData, tool: ToolData) -> tuple[MachineBoard, ...]:
+def _boards(data: MachineData, tool: ToolData) -> tuple[MachineBoard, ...]:
     asked = tool.judgments
     assert asked is not None
     boards = []
-    for machine in machines_at_work(found, tool):
+    for machine in machines_at_work(data, tool):
         mine = asked.assessor == machine
-        lengths = (each[mine] for each in found.lengths[tool.name])
-        board = length_board(found.systems, asked.take(mine), *lengths)
-        boards.append(MachineBoard(found.study.assessors[machine], board))
+        lengths = (each[mine] for each in data.lengths[tool.name])
+        board = length_board(data.systems, asked.take(mine), *lengths)
+        boards.append(MachineBoard(data.study.assessors[machine], board))
     return tuple(boards)
 
 
@@ -271,16 +271,16 @@ def _calibrated(found: MachineData, tool: ToolData) -> tuple[MachineCalibration,
     )
 
 
-def _agreed(found: MachineData, tool: ToolData) -> Iterator[tuple[StatedReply, float]]:
+def _agreed(data: MachineData, tool: ToolData) -> Iterator[tuple[StatedReply, float]]:
     """Yield replies with the share of people who gave the same answer, where anybody answered."""
     replies: dict[int, list[StatedReply]] = defaultdict(list)
-    for reply in found.stated.get(tool.name, ()):
+    for reply in data.stated.get(tool.name, ()):
         replies[reply.query].append(reply)
     graded = tool.name == "grades"
-    blocks = () if graded else found.study.preferences(tool).blocks
+    blocks = () if graded else data.study.preferences(tool).blocks
     pairs = {each.query: np.stack([each.first, each.second], axis=1).tolist() for each in blocks}
-    for each in found.labels(tool):
-        people = each.values[~np.isin(each.assessors, list(found.machines))]
+    for each in data.labels(tool):
+        people = each.values[~np.isin(each.assessors, list(data.machines))]
         items = pairs.get(each.query) or [(page, page) for page in range(people.shape[1])]
         column = {tuple(pair): at for at, pair in enumerate(items)}
         for reply in replies[each.query]:

@@ -166,23 +166,23 @@ def left_shares(quality: AnswerQuality, n_assessors: int) -> list[LeftShare]:
 def _left_share(asked: Judgments, sides: bool) -> LeftShare:
     if not sides:
         return LeftShare(Figure(None, Reason.NO_SIDES))
-    found = left_bias(asked)
+    bias = left_bias(asked)
     return LeftShare(
-        figure(found.share, reason=Reason.ONLY_TIES),
-        left=found.left,
-        answers=found.total,
-        p=figure(found.p, reason=Reason.ONLY_TIES),
-        p_queries=figure(found.p_queries, reason=Reason.ONE_QUERY_OF_SIDES),
+        figure(bias.share, reason=Reason.ONLY_TIES),
+        left=bias.left,
+        answers=bias.total,
+        p=figure(bias.p, reason=Reason.ONLY_TIES),
+        p_queries=figure(bias.p_queries, reason=Reason.ONE_QUERY_OF_SIDES),
     )
 
 
 def intransitive_triads(quality: AnswerQuality, drawn: Resamples) -> IntransitiveTriads:
     """Return the share of triples whose answers fit no order, of all assessors."""
-    found = quality.triads
-    if found is None:
+    triads = quality.triads
+    if triads is None:
         return IntransitiveTriads(Figure(None, Reason.NO_ANSWERS))
     sums = np.zeros((drawn.weights.shape[1], 2))
-    np.add.at(sums, found.query, np.stack([found.broken, found.triples], axis=1))
+    np.add.at(sums, triads.query, np.stack([triads.broken, triads.triples], axis=1))
     ends = drawn.interval(sums, BROKEN.of)
     share = figure(
         BROKEN.of(sums.sum(axis=0)),
@@ -190,7 +190,7 @@ def intransitive_triads(quality: AnswerQuality, drawn: Resamples) -> Intransitiv
         ends=ends,
         no_interval=why_none(drawn),
     )
-    counts = (int(each.sum()) for each in (found.broken, found.cycles, found.triples))
+    counts = (int(each.sum()) for each in (triads.broken, triads.cycles, triads.triples))
     return IntransitiveTriads(share, *counts)
 
 
@@ -198,16 +198,16 @@ def triads_by_assessor(
     quality: AnswerQuality, n_assessors: int, drawn: Resamples
 ) -> list[IntransitiveTriads]:
     """Return the same for every assessor."""
-    found = quality.triads
-    if found is None:
+    triads = quality.triads
+    if triads is None:
         return [IntransitiveTriads(Figure(None, Reason.NO_ANSWERS))] * n_assessors
-    kept = found.triples > 0
-    rows = np.stack([found.broken, found.triples], axis=1)[kept].astype(float)
+    kept = triads.triples > 0
+    rows = np.stack([triads.broken, triads.triples], axis=1)[kept].astype(float)
     shares = group_figures(
-        BROKEN, found.query[kept], found.assessor[kept], rows, n_assessors, drawn
+        BROKEN, triads.query[kept], triads.assessor[kept], rows, n_assessors, drawn
     )
-    columns = (found.broken, found.cycles, found.triples)
-    counts = [np.bincount(found.assessor, column, n_assessors).astype(int) for column in columns]
+    columns = (triads.broken, triads.cycles, triads.triples)
+    counts = [np.bincount(triads.assessor, column, n_assessors).astype(int) for column in columns]
     broken, cycles, triples = (each.tolist() for each in counts)
     return [
         IntransitiveTriads(share if n else Figure(None, Reason.NO_TRIPLES), b, c, n)

@@ -306,16 +306,16 @@ def _means(values: FloatArray, drawn: Resamples) -> list[Figure]:
 
 
 def _differences(
-    found: Mapping[str, FloatArray],
+    values: Mapping[str, FloatArray],
     measures: Sequence[str],
     baseline: str | None,
     drawn: Resamples,
 ) -> dict[str, list[Difference]]:
     """Return the differences of every other system from the baseline, by measure."""
-    others = [name for name in found if name != baseline]
-    if baseline is None or baseline not in found or not others:
+    others = [name for name in values if name != baseline]
+    if baseline is None or baseline not in values or not others:
         return {}
-    gaps: list[FloatArray] = [np.subtract(found[name], found[baseline]) for name in others]
+    gaps: list[FloatArray] = [np.subtract(values[name], values[baseline]) for name in others]
     chances = randomisation_tests(np.concatenate(gaps, axis=1)).reshape(len(others), -1)
     corrected = np.array([holm(column.tolist()) for column in chances.T]).T
     result = {}

@@ -5,6 +5,8 @@ from importlib import import_module
 
 import typer
 
+from topkapi.app.cli.grouping import new_group
+
 SUMMARY = "Train and score ranking models, and reproduce the papers' experiments."
 
 
@@ -15,7 +17,7 @@ def register(cli: typer.Typer) -> None:
     busy machine, so one thread is requested before NumPy is first imported.
     """
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    group = typer.Typer(help=SUMMARY, rich_markup_mode=None)
+    group = new_group(SUMMARY)
     for module in ("everyday", "experiments"):
         import_module(f"topkapi.app.cli.rank.{module}").add_to(group)
     cli.add_typer(group, name="rank")

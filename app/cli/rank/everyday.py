@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli import groups
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, say, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
@@ -70,6 +70,11 @@ class Labels:
     normalise: bool = False
     null: str | None = None
 
+    @classmethod
+    def of(cls, command: TrainCommand | ScoreCommand) -> Labels:
+        """Return the labels that the options of a command name."""
+        return cls(**{each.name: getattr(command, each.name) for each in fields(cls)})
+
     def read(self, width: int | None = None) -> RankingData:
         """Return the labelled queries; ``width`` is the number of features."""
         one_source(self.data, self.study, self.assessor, self.consensus)
@@ -79,6 +84,38 @@ class Labels:
         if self.truth is not None:
             raise Refused("--truth chooses labels of a study; for a file, use --topk")
         return _read(self.data, self.topk, self.normalise, width, self.null)
+
+
+@dataclass(frozen=True)
+class TrainCommand:
+    """The arguments and options of `rank train`."""
+
+    model: Annotated[str, typer.Option(help=f"One of {', '.join(choices.MODELS)}.")]
+    out: Annotated[Path, typer.Option(help="JSON file to write the model to.")]
+    data: Annotated[
+        Path | None,
+        typer.Argument(help="LETOR file to learn from, plain or gzip; or use --study."),
+    ] = None
+    study: Study = None
+    assessor: Assessor = None
+    truth: StudyLabels = None
+    consensus: ConsensusMethod = None
+    validation: Annotated[
+        Path | None, typer.Option(help="LETOR file for choosing settings and rounds.")
+    ] = None
+    measure: Annotated[str, typer.Option(help="Measure that validation maximizes.")] = "ndcg@10"
+    settings: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting, such as beta=0.3; repeatable.")
+    ] = None
+    topk: TopK = None
+    normalise: Normalise = False
+    null: NullFeatures = None
+    as_json: AsJson = False
+
+    @property
+    def labels(self) -> Labels:
+        """What the model learns from."""
+        return Labels.of(self)
 
 
 @dataclass(frozen=True)
@@ -119,74 +156,56 @@ class ScoreCommand:
     @property
     def labels(self) -> Labels:
         """What the ranking is compared with."""
-        return Labels(**{each.name: getattr(self, each.name) for each in fields(Labels)})
+        return Labels.of(self)
 
 
 def add_to(group: typer.Typer) -> None:
     """Add the commands to the group."""
     group.command(
-        epilog="Example: topkapi rank train train.txt.gz --model focused-net --out model.json"
-    )(train)
+        "train",
+        epilog="Example: topkapi rank train train.txt.gz --model focused-net --out model.json",
+    )(with_options(train, TrainCommand))
     group.command(
         "score", epilog="Example: topkapi rank score test.txt.gz --model model.json --out run.txt"
     )(with_options(score, ScoreCommand))
     group.command(epilog="Example: topkapi rank bounds test.txt.gz --k 10")(bounds)
 
 
-def train(
-    model: Annotated[str, typer.Option(help=f"One of {', '.join(groups.MODELS)}.")],
-    out: Annotated[Path, typer.Option(help="JSON file to write the model to.")],
-    data: Annotated[
-        Path | None,
-        typer.Argument(help="LETOR file to learn from, plain or gzip; or use --study."),
-    ] = None,
-    study: Study = None,
-    assessor: Assessor = None,
-    truth: StudyLabels = None,
-    consensus: ConsensusMethod = None,
-    validation: Annotated[
-        Path | None, typer.Option(help="LETOR file for choosing settings and rounds.")
-    ] = None,
-    measure: Annotated[str, typer.Option(help="Measure that validation maximizes.")] = "ndcg@10",
-    settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting, such as beta=0.3; repeatable.")
-    ] = None,
-    topk: TopK = None,
-    normalise: Normalise = False,
-    null: NullFeatures = None,
-    as_json: AsJson = False,
-) -> None:
+def train(options: TrainCommand) -> None:
     """Train a model, tuning its settings if validation data is given."""
-    given = _settings(model, settings or [])
-    if study is not None and validation is not None:
+    model, validation = options.model, options.validation
+    given = _settings(model, options.settings or [])
+    if options.study is not None and validation is not None:
         raise Refused("--validation needs a file of data; to tune on a study, use rank compare")
-    learn = Labels(data, study, assessor, truth, consensus, topk, normalise, null).read()
-    if study is not None and learn.topk is not None and model.startswith(("topk-", "focused-")):
+    learn = options.labels.read()
+    of_list = model.startswith(("topk-", "focused-"))
+    if options.study is not None and learn.topk is not None and of_list:
         given = {"k": learn.topk, **given}
     if validation is None:
         fitted = model_class(model)(**given).fit(learn)
     else:
-        choose = _read(validation, topk, normalise, learn.n_features, null)
-        fitted = tune(model, learn, choose, measure, given=given).model
-    fitted.save(out)
-    facts = {"model": model, "settings": fitted.settings(), "out": str(out)}
-    say(as_json, facts, f"{fitted!r}\nwritten to {out}")
+        width = learn.n_features
+        choose = _read(validation, options.topk, options.normalise, width, options.null)
+        fitted = tune(model, learn, choose, options.measure, given=given).model
+    fitted.save(options.out)
+    facts = {"model": model, "settings": fitted.settings(), "out": str(options.out)}
+    say(options.as_json, facts, f"{fitted!r}\nwritten to {options.out}")
 
 
 def score(options: ScoreCommand) -> None:
     """Score a model or a TREC run by any measures."""
     if (options.model is None) == (options.run is None):
         raise Refused("give either --model to score a model or --run to score a run")
-    names = [name.strip() for name in options.measures.split(",")]
-    if are_prefs(names):
-        values = prefs_scores(options.data, options.study, options.assessor, options.run, names)
+    measures = [name.strip() for name in options.measures.split(",")]
+    if are_prefs(measures):
+        values = prefs_scores(options.data, options.study, options.assessor, options.run, measures)
         sums = {name: prefs_summary(name, mine) for name, mine in values.items()}
         _say_scores(options.as_json, values, sums, options.per_query)
         return
     rows, scores = _of_run(options) if options.run is not None else _of_model(options)
     ties: Ties = "expected" if options.expected else "stable"
     learned = _gains(options.gains, options.discounts_only, rows)
-    found = evaluate(rows, scores, names, per_query=True, ties=ties, gains=learned)
+    found = evaluate(rows, scores, measures, per_query=True, ties=ties, gains=learned)
     if options.out is not None:
         options.out.write_text(format_run(rows, scores, "topkapi"), encoding="utf-8")
     means = {name: float(np.mean(each)) for name, each in found.items()}
@@ -211,18 +230,18 @@ def bounds(
     rows = read_letor(data)
     ranker = load_model(model) if model else RankNet().fit(to_topk(rows, k, seed=seed))
     scores = ranker.predict(rows)
-    found = check_bounds(rows, scores, k, seed=seed)
+    checked = check_bounds(rows, scores, k, seed=seed)
     left, right = counterexample()
     spread = lemma_1(rows, scores, k, seed=seed)
     facts = {
-        "bounds": [asdict(bound) for bound in found],
+        "bounds": [asdict(bound) for bound in checked],
         "lemma_1_spread": spread,
         "counterexample_18": {"n": 10, "k": 1, "left": left, "right": right},
     }
     lines = [f"{'inequality':<56} {'left':>10} {'right':>12}  holds in"]
     lines += [
         f"{bound.name:<56} {bound.left:>10.4f} {bound.right:>12.4f}  {bound.holds:7.1%}"
-        for bound in found
+        for bound in checked
     ]
     lines.append(f"Lemma 1: WKT over orders of Y_k differs by {spread:g}")
     lines.append(f"(18) as printed fails at n = 10, k = 1: {left:g} > {right:.2f}")

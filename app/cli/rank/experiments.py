@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli import groups
+from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, say, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.rank.sources import (
@@ -68,7 +68,7 @@ class RunOptions:
         Path | None,
         typer.Option(help="Folder for results and tables; an interrupted run continues there."),
     ] = None
-    form: Annotated[str, typer.Option("--format", help=f"{', '.join(groups.TABLE_FORMATS)}.")] = (
+    form: Annotated[str, typer.Option("--format", help=f"{', '.join(choices.TABLE_FORMATS)}.")] = (
         "text"
     )
     jobs: Annotated[int, typer.Option(min=1, help="Number of parallel processes.")] = 1
@@ -255,7 +255,7 @@ def sweep_k(
     ),
     ks: Annotated[
         str, typer.Option(help="Values of k, comma-separated; the full order is added.")
-    ] = (",".join(map(str, groups.KS))),
+    ] = (",".join(map(str, choices.KS))),
     folds: Annotated[int | None, typer.Option(min=1, help="Use only the first N folds.")] = None,
     *,
     options: RunOptions,

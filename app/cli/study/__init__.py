@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,6 +13,7 @@ import typer
 
 from topkapi.app.cli.common import AsJson, database_exists, late_bar, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
+from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study import administration, work
 
@@ -32,15 +32,13 @@ if TYPE_CHECKING or RUNNING:
     )
     from topkapi.app.services.importing.layout.head import slug_of
     from topkapi.app.services.studies.copy_import import is_copy, read_copy
-
-_STARTER = Path(__file__).parents[2] / "starter"
+    from topkapi.app.services.studies.records import StudyRecord
+    from topkapi.app.services.studies.starter import starter_files
 
 
 def register(cli: typer.Typer) -> None:
     """Add the group to the command line."""
-    group = typer.Typer(
-        help="Import studies, assign them, and show their progress.", rich_markup_mode=None
-    )
+    group = new_group("Import studies, assign them, and show their progress.")
     group.command("new", epilog="Example: topkapi study new tulips")(new_command)
     group.command("import", epilog="Example: topkapi study import my-study.zip --dry-run")(
         import_command
@@ -61,10 +59,8 @@ def new_command(
     if folder.exists():
         raise Refused(f"{folder} already exists: choose another name, or remove it")
     folder.mkdir()
-    for source in sorted(_STARTER.iterdir()):
-        text = source.read_text(encoding="utf-8")
-        text = text.replace('"NAME"', json.dumps(name, ensure_ascii=False)).replace("SLUG", slug)
-        (folder / source.name).write_text(text, encoding="utf-8")
+    for file, text in starter_files(name).items():
+        (folder / file).write_text(text, encoding="utf-8")
     lines = [f"a study with 2 queries is in {folder}: edit its files, then run"]
     lines += [f"  topkapi study import {folder} --dry-run", f"  topkapi study import {folder}"]
     say(as_json, {"folder": str(folder), "slug": slug}, "\n".join(lines))
@@ -188,7 +184,8 @@ def _sessions_for(*, dry_run: bool) -> Iterator[Sessions]:
 def list_command(as_json: AsJson = False) -> None:
     """List the studies with their sizes and finished work."""
     with open_sessions() as sessions, sessions.read() as session:
-        rows = [_facts(*row) for row in studies_with_counts(session)]
+        found = [StudyRecord.of(*row) for row in studies_with_counts(session)]
+    rows = [{**asdict(each), "created_at": each.created_at.isoformat()} for each in found]
     columns = ("slug", "queries", "documents", "assignments", "finished")
     lines = [
         (*(row[name] for name in columns), row["name"] + " (archived)" * row["archived"])
@@ -196,16 +193,3 @@ def list_command(as_json: AsJson = False) -> None:
     ]
     none = "no studies yet; import one with: topkapi study import PATH"
     say(as_json, rows, table((*columns, "name"), lines) if rows else none)
-
-
-def _facts(study: Any, *counts: int) -> dict[str, Any]:
-    names = ("queries", "documents", "candidates", "assignments", "finished")
-    return {
-        "slug": study.slug,
-        "name": study.name,
-        "tools": list(study.settings.tools),
-        "k": study.settings.k,
-        "created_at": study.created_at.isoformat(),
-        "archived": study.archived_at is not None,
-        **dict(zip(names, counts, strict=True)),
-    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,7 +12,7 @@ import typer
 from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.cli.study.work import Slug, named_rows, work_lines
+from topkapi.app.cli.study.work import Slug, work_lines
 from topkapi.app.domain.enums import Tool
 
 if TYPE_CHECKING or RUNNING:
@@ -22,6 +23,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.queries.studies.studies import required_study, researchers_of
     from topkapi.app.services.accounts.users import user_of_email
     from topkapi.app.services.assignments import adjudication, bulk
+    from topkapi.app.services.assignments.records import NamedWork, named_work
+    from topkapi.app.services.assignments.steps import spec_of
     from topkapi.app.services.studies import edit_study, full_copy, lifecycle
     from topkapi.app.services.studies.lifecycle import set_access
 
@@ -135,7 +138,7 @@ def withdraw(
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
-        rows = named_rows(session, study.id, bulk.withdraw(session, study, ids))
+        rows = named_work(session, study.id, map(spec_of, bulk.withdraw(session, study, ids)))
     _say_work(as_json, slug, rows, "withdrawn")
 
 
@@ -153,7 +156,8 @@ def reassign(
     with open_sessions() as sessions, sessions.write.begin() as session:
         study = required_study(session, slug)
         ids = _chosen(session, study, assessor, query, tool, "open")
-        rows = named_rows(session, study.id, bulk.reassign(session, study, ids, to))
+        made = bulk.reassign(session, study, ids, to)
+        rows = named_work(session, study.id, map(spec_of, made))
     _say_work(as_json, slug, rows, "reassigned to:" if rows else "reassigned")
 
 
@@ -173,16 +177,20 @@ def adjudicate(
             facts = {"study": slug, "query": query, "open_pairs": len(made.plan["pairs"])}
             say(as_json, facts, f"{slug}: {facts['open_pairs']} pairs of {query} assigned to {to}")
             return
-        found = adjudication.disagreements(session, study)
-    rows = [_disagreement(each) for each in found.queries]
+        disputes = adjudication.disagreements(session, study)
+    rows = [_disagreement(each) for each in disputes.queries]
     lines = [
         f"  {row['query']:<20} {row['disagreement']:.0%} disagreement of {row['lists']} lists, "
         f"{row['open_pairs']} open pairs"
         for row in rows
     ]
-    noun = "query" if found.total == 1 else "queries"
-    head = f"{slug}: {found.total} {noun} with lists that disagree"
-    say(as_json, {"study": slug, "total": found.total, "queries": rows}, "\n".join([head, *lines]))
+    noun = "query" if disputes.total == 1 else "queries"
+    head = f"{slug}: {disputes.total} {noun} with lists that disagree"
+    say(
+        as_json,
+        {"study": slug, "total": disputes.total, "queries": rows},
+        "\n".join([head, *lines]),
+    )
 
 
 def _disagreement(each: adjudication.Disagreement) -> dict[str, Any]:
@@ -212,7 +220,7 @@ def void(
             made = bulk.restore(session, study, ids)
         else:
             made = bulk.void(session, study, ids, reason=reason)
-        rows = named_rows(session, study.id, made)
+        rows = named_work(session, study.id, map(spec_of, made))
     _say_work(as_json, slug, rows, "restored" if undo else "voided")
 
 
@@ -240,8 +248,9 @@ def delete(
     say(as_json, {"study": slug, "rows": rows}, f"{slug} is deleted")
 
 
-def _say_work(as_json: bool, slug: str, rows: list[dict[str, Any]], verb: str) -> None:
-    say(as_json, {"study": slug, "work": rows}, "\n".join(work_lines(slug, rows, verb)))
+def _say_work(as_json: bool, slug: str, rows: list[NamedWork], verb: str) -> None:
+    data = {"study": slug, "work": [asdict(row) for row in rows]}
+    say(as_json, data, "\n".join(work_lines(slug, rows, verb)))
 
 
 def _chosen(
@@ -255,14 +264,14 @@ def _chosen(
     """Return the ids of the assessor's assignments in ``state``, of all or some queries."""
     user = user_of_email(session, assessor)
     names: list[str | None] = [*wanted] if wanted else [None]
-    found = [
+    ids = [
         number
         for name in names
         for number in matching_ids(
             session, study.id, user_id=user.id, query=name, tool=tool, state=state
         )
     ]
-    if not found:
+    if not ids:
         of = " of these queries or this tool" if wanted or tool else ""
         raise Refused(f"{assessor} has no {state} work{of} in {study.slug!r}")
-    return found
+    return ids

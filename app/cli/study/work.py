@@ -19,15 +19,15 @@ if TYPE_CHECKING or RUNNING:
     from sqlalchemy.orm import Session
 
     from topkapi.analysis.data.exports.cells import csv_text
-    from topkapi.app.db.models import Assignment
-    from topkapi.app.db.queries.assignments import assignments as assigned
     from topkapi.app.db.queries.progress import Ordered
     from topkapi.app.db.queries.studies.studies import required_study
     from topkapi.app.services.accounts.users import user_of_email
     from topkapi.app.services.assignments import manual_assignment, rotation
     from topkapi.app.services.assignments.csv_file import CsvRefused, assign_csv
+    from topkapi.app.services.assignments.records import NamedWork, named_work
+    from topkapi.app.services.assignments.steps import spec_of
     from topkapi.app.services.progress import study_progress
-    from topkapi.app.services.progress.study_progress import Line
+    from topkapi.app.services.progress.study_progress import Figures, Line
     from topkapi.app.services.progress.tables import HEAD, Rates, payments
     from topkapi.app.services.studies import lifecycle
 
@@ -124,29 +124,29 @@ def assign_command(
     verb = "would be created" if dry_run else "created"
     done = "" if rows or csv else "; --rounds is the total number, and all of these are assigned"
     head = work_lines(slug, rows, verb + done)[0]
-    data = {"study": slug, "dry_run": dry_run, "work": rows}
+    data = {"study": slug, "dry_run": dry_run, "work": [asdict(row) for row in rows]}
     say(as_json, data, "\n".join([head, *_loads(rows)]) if dry_run else head)
 
 
-def _loads(rows: list[dict[str, Any]]) -> Iterator[str]:
+def _loads(rows: list[NamedWork]) -> Iterator[str]:
     """Yield a table of how much each assessor would get; ``--json`` lists the work."""
-    tools = list(dict.fromkeys(row["tool"] for row in rows))
-    count = Counter((row["assessor"], row["tool"]) for row in rows)
-    people = dict.fromkeys(row["assessor"] for row in rows)
-    found = [[each, *(count[each, tool] for tool in tools)] for each in people]
+    tools = list(dict.fromkeys(row.tool for row in rows))
+    count = Counter((row.assessor, row.tool) for row in rows)
+    loads = {row.assessor: [count[row.assessor, tool] for tool in tools] for row in rows}
     if rows:
-        yield table(["assessor", *tools, "all"], [[*row, sum(row[1:])] for row in found])
+        lines = [[email, *load, sum(load)] for email, load in loads.items()]
+        yield table(["assessor", *tools, "all"], lines)
         yield "--json lists every assignment"
 
 
-def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[dict[str, Any]]:
+def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[NamedWork]:
     study = required_study(session, slug)
     try:
         made = assign_csv(session, study, path.read_bytes())
     except CsvRefused as refused:
         lines = [f"{path}, {problem}" for problem in refused.problems]
         raise Refused(f"{path}: nothing was assigned; fix the lines above", lines) from None
-    rows = named_rows(session, study.id, made)
+    rows = named_work(session, study.id, map(spec_of, made))
     if dry_run:
         session.rollback()
     return rows
@@ -159,12 +159,12 @@ def _rotated(
     rounds: int | None,
     seed: str | None,
     lists: bool,
-) -> list[dict[str, Any]]:
+) -> list[NamedWork]:
     study = required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
     with manual_assignment.explaining(session, study):
         made = rotation.assign_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
-    return named_rows(session, study.id, made)
+    return named_work(session, study.id, map(spec_of, made))
 
 
 def _previewed(
@@ -174,48 +174,19 @@ def _previewed(
     rounds: int | None,
     seed: str | None,
     lists: bool,
-) -> list[dict[str, Any]]:
+) -> list[NamedWork]:
     study = required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
     with manual_assignment.explaining(session, study):
         plan = rotation.plan_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
-    return _rows(
-        session,
-        study.id,
-        [(each.assessor, each.query, each.tool, each.round) for each in plan.added],
-    )
+    return named_work(session, study.id, plan.added)
 
 
-def work_lines(slug: str, rows: list[dict[str, Any]], verb: str) -> list[str]:
+def work_lines(slug: str, rows: list[NamedWork], verb: str) -> list[str]:
     """Return what was done to assignments, and a line for each of them."""
     head = f"{slug}: {len(rows)} assignment{'s' * (len(rows) != 1)} {verb}"
     return [head] + [
-        f"  {row['assessor']:<36} {row['tool']:<7} round {row['round_number']}  {row['query']}"
-        for row in rows
-    ]
-
-
-def named_rows(session: Session, study_id: int, made: list[Assignment]) -> list[dict[str, Any]]:
-    """Return assignments with the names of people and queries, for programs."""
-    return _rows(
-        session, study_id, [(row.user_id, row.query_id, row.tool, row.round) for row in made]
-    )
-
-
-def _rows(session: Session, study_id: int, work: list[tuple[Any, ...]]) -> list[dict[str, Any]]:
-    queries = {
-        query.id: query.external_id for query in assigned.queries_of_study(session, study_id)
-    }
-    people = assigned.users_by_id(session, (row[0] for row in work))
-    return [
-        {
-            "assessor": people[person].email,
-            "query": queries[query],
-            "tool": tool.value,
-            "round": number,
-            "round_number": number + 1,
-        }
-        for person, query, tool, number in work
+        f"  {row.assessor:<36} {row.tool:<7} round {row.round_number}  {row.query}" for row in rows
     ]
 
 
@@ -268,7 +239,7 @@ def _progress_text(line: Line) -> str:
 def _facts(line: Line) -> dict[str, Any]:
     at = line.sums.last_entry_at
     return {
-        **line.facts(),
+        **asdict(Figures.of(line)),
         "last_entry_at": at.isoformat() if at else None,
         "seconds_per_answer": line.seconds,  # both until the next release; the API has other names
         "accuracy_interval": line.accuracy_interval,

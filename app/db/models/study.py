@@ -19,6 +19,8 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from topkapi.app.db.base import Base, Json, now
 from topkapi.app.domain.study import StudySettings
 
+UNFINISHED = "."
+
 
 class SettingsColumn(TypeDecorator[StudySettings]):
     """Settings stored as JSON; those that an older version did not know have their defaults."""
@@ -39,9 +41,6 @@ class SettingsColumn(TypeDecorator[StudySettings]):
 def _settings(text: str) -> StudySettings:
     """Return the settings that were stored; checking them takes longer than reading them."""
     return StudySettings.from_json(json.loads(text))
-
-
-UNFINISHED = "."
 
 
 class Study(Base):

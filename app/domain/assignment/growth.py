@@ -50,8 +50,8 @@ class NobodyFree(Invalid):
     def __init__(self, query: Hashable, missing: int, free: int) -> None:
         self.query, self.missing, self.free = query, missing, free
         super().__init__(
-            f"The query {query!r} needs {missing} more, and {free} of the chosen people have not "
-            "met it. Add assessors.",
+            f"The query {query!r} needs {missing} more, and only {free} of the chosen people "
+            "can take it. Add assessors.",
             field="assessors",
         )
 

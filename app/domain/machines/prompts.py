@@ -112,7 +112,7 @@ class Prompt:
 def checked_template(tool: Tool, text: str) -> str:
     """Return a template; refuse one without the places that a question needs."""
     if len(text) > MOST_CHARS:
-        raise Invalid(f"A prompt has at most {MOST_CHARS:,} characters.", field="text")
+        raise Invalid(f"A prompt can have at most {MOST_CHARS:,} characters.", field="text")
     found = set(_PLACE.findall(text))
     missing = [name for name in (*_NEEDED, *_PLACES[tool]) if name not in found]
     if missing:

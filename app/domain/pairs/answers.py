@@ -7,6 +7,8 @@ from typing import Self
 
 ItemId = int
 Pair = tuple[ItemId, ItemId]
+_REMOVED = "The page is removed and not shown again."
+_BROKEN = "The page is broken or unreadable."
 
 
 class Preference(StrEnum):
@@ -44,10 +46,6 @@ class ShownAnswer(StrEnum):
         found = str.__new__(cls, value)
         found._value_, found.label, found.hint, found.action = value, label, hint, action
         return found
-
-
-_REMOVED = "The page is removed and not shown again."
-_BROKEN = "The page is broken or unreadable."
 
 
 class Answer(ShownAnswer):

@@ -11,6 +11,19 @@ from topkapi.app.domain.pairs.answers import BAD_ANSWERS, Answer, ItemId, Pair
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.insertion import insertion_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS, is_registered
+from topkapi.app.domain.settings import Bounds
+
+# Of the numbers that a study's settings declare by them too
+BOUNDS = {
+    "k": Bounds(1, 1000),
+    "best_of": Bounds(1),
+    "recheck": Bounds(0),
+    "check_share": Bounds(0, 1),
+    "attention_every": Bounds(0),
+    "budget": Bounds(1),
+    "stop_at": Bounds(0, 1, between=True),
+    "pair_limit": Bounds(1),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,32 +87,10 @@ class Plan:
             raise Invalid(
                 f"together needs the sorter robust, not {self.sorter!r}.", field="together"
             )
-        if self.k < 1:
-            raise Invalid(f"k is {self.k}; it must be at least 1.", field="k")
-        if self.best_of < 1 or self.best_of % 2 == 0:
+        for name, bounds in BOUNDS.items():
+            bounds.check(name, getattr(self, name))
+        if self.best_of % 2 == 0:
             raise Invalid(f"best_of is {self.best_of}; use an odd number.", field="best_of")
-        if self.recheck < 0:
-            raise Invalid(f"recheck is {self.recheck}; it cannot be negative.", field="recheck")
-        if not 0 <= self.check_share <= 1:
-            raise Invalid(
-                f"check_share is {self.check_share}; it must be between 0 and 1.",
-                field="check_share",
-            )
-        if self.attention_every < 0:
-            raise Invalid(
-                f"attention_every is {self.attention_every}; it cannot be negative.",
-                field="attention_every",
-            )
-        if self.budget is not None and self.budget < 1:
-            raise Invalid(f"budget is {self.budget}; it must be at least 1.", field="budget")
-        if self.stop_at is not None and not 0 < self.stop_at < 1:
-            raise Invalid(
-                f"stop_at is {self.stop_at}; it must be between 0 and 1.", field="stop_at"
-            )
-        if self.pair_limit < 1:
-            raise Invalid(
-                f"pair_limit is {self.pair_limit}; it must be at least 1.", field="pair_limit"
-            )
         if self.goal not in list(Goal):
             raise Invalid(f"goal is {self.goal!r}; it can be {', '.join(Goal)}.", field="goal")
         if self.guide and len(self.guide) != len(self.order):

@@ -29,6 +29,18 @@ from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true
 from topkapi.app.domain.pairs.sorter_run import run_plan
 from topkapi.app.domain.session import Progress
 
+_QUESTIONS_SIMULATED = (
+    50_000  # limits the time for a table to a fraction of a second, for any n and k
+)
+_FEWEST_SESSIONS, _MOST_SESSIONS = 12, 400
+_NEIGHBOURS = 1 / 6  # share of the simulated sessions that an estimate uses
+_ESTIMATES = 100  # how often per session the estimate is recomputed
+_TIE_WEIGHT = 3  # the number of ties predicts the rest better than the number of questions
+_COVERED = 0.92  # a little over 90 % of the few neighbours, so that 90 % of all are covered
+_MOST_BEHIND = 2  # times that the estimate may exceed what is shown
+_KEPT_NEIGHBOURS = 256  # neighbour lists cached per table, of up to 5 kB each
+_ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (error, grades)
+
 
 class ProgressTracker:
     """For every number of distinct pages shown, the count of sorting answers at that point.
@@ -81,19 +93,6 @@ class ProgressTracker:
         self.ties.pop()
         while self.estimates and self.estimates[-1][0] > self.sorted:
             self.estimates.pop()
-
-
-_QUESTIONS_SIMULATED = (
-    50_000  # limits the time for a table to a fraction of a second, for any n and k
-)
-_FEWEST_SESSIONS, _MOST_SESSIONS = 12, 400
-_NEIGHBOURS = 1 / 6  # share of the simulated sessions that an estimate uses
-_ESTIMATES = 100  # how often per session the estimate is recomputed
-_TIE_WEIGHT = 3  # the number of ties predicts the rest better than the number of questions
-_COVERED = 0.92  # a little over 90 % of the few neighbours, so that 90 % of all are covered
-_MOST_BEHIND = 2  # times that the estimate may exceed what is shown
-_KEPT_NEIGHBOURS = 256  # neighbour lists cached per table, of up to 5 kB each
-_ASSESSORS = ((0.0, 0), (0.1, 0), (0.0, 5), (0.0, 0), (0.05, 0), (0.1, 5))  # (error, grades)
 
 
 class Left(NamedTuple):

@@ -34,16 +34,16 @@ class Reliability:
         return self.answers >= ENOUGH and self.lapse.mean >= AT_RANDOM
 
 
-def reliability_of(found: Sequence[tuple[int, Sequence[Sequence[float]]]]) -> Reliability | None:
+def reliability_of(evidence: Sequence[tuple[int, Sequence[Sequence[float]]]]) -> Reliability | None:
     """Return the reliability of a person from their queries; None without answers.
 
     Of each query there is the number of answers and what a team stores with a member: means and
     variances of the parameters, and the error rate. Queries weigh by their answers.
     """
-    total = sum(answers for answers, _ in found)
+    total = sum(answers for answers, _ in evidence)
     if not total:
         return None
-    weighted = [(answers / total, stored) for answers, stored in found]
+    weighted = [(answers / total, stored) for answers, stored in evidence]
 
     def pooled(*columns: int) -> tuple[float, float]:
         """Return mean and standard deviation of the sum of parameters."""

@@ -49,6 +49,13 @@ from topkapi.app.domain.session import (
     SubmittedAnswer,
 )
 
+_SAME_EFFECT = [
+    tuple(answer for answer in Answer if answer.effect is effect)
+    for effect in dict.fromkeys(answer.effect for answer in Answer)
+]
+_SORTER_BYTES_PER_ANSWER = 360
+_QUICKLY_REPLAYED = 500  # answers; their replay takes about a millisecond
+
 
 def strategy_for(plan: Plan) -> Strategy:
     """Return a new strategy: for the plan's pairs, if it has any, or for its sorter."""
@@ -97,12 +104,6 @@ class Finished(SessionState):
 
 
 State = Asking | Finished
-_SAME_EFFECT = [
-    tuple(answer for answer in Answer if answer.effect is effect)
-    for effect in dict.fromkeys(answer.effect for answer in Answer)
-]
-_SORTER_BYTES_PER_ANSWER = 360
-_QUICKLY_REPLAYED = 500  # answers; their replay takes about a millisecond
 
 
 class PairSession(JudgingSession[Judgment]):

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
-from math import exp, inf
+from itertools import pairwise
+from math import exp, inf, sqrt
 from random import Random
 from typing import Protocol
 
@@ -36,7 +37,8 @@ class Errors(StrEnum):
     ``uniform``: the same rate for every pair. ``even``: worths 1 to n, and errors that get rarer
     with distance by the logistic function (Bradley-Terry). ``normal``: the same with normal worths.
     ``mixed``: a coin flip at the error rate, otherwise ``even`` with half the rate. ``bt`` is
-    another name of ``even``.
+    another name of ``even``. ``people``: as ``normal``, with a width for each query that is drawn
+    from those of real people's votes (`WIDTHS`).
     """
 
     UNIFORM = "uniform"
@@ -44,6 +46,22 @@ class Errors(StrEnum):
     NORMAL = "normal"
     MIXED = "mixed"
     BRADLEY_TERRY = "bt"
+    PEOPLE = "people"
+
+
+# Width of real people's errors, in standard deviations of the scores of the items, by the share of
+# sets with a smaller one: Bradley-Terry fits to the pooled votes of sets of comparative judgement
+# (docs/notes/sorters.md). Lapses are part of these widths, so none are added.
+SETS = 67
+WIDTHS = (
+    (0.0, 0.15),
+    (0.1, 0.21),
+    (0.25, 0.35),
+    (0.5, 0.64),
+    (0.75, 0.86),
+    (0.9, 1.32),
+    (1.0, 2.0),
+)
 
 
 class SimulatedAssessor:
@@ -69,7 +87,9 @@ class SimulatedAssessor:
         self._given: dict[Pair, Preference] = {}
         self._lapse = error if errors is Errors.MIXED else 0.0
         self._steepness: float | None = None
-        if errors is not Errors.UNIFORM and error > 0:
+        if errors is Errors.PEOPLE:
+            self._steepness = 1.0  # worths are in units of the noise
+        elif errors is not Errors.UNIFORM and error > 0:
             self._steepness = _steepness_of(errors, len(set(worth)), error)
 
     def prefer(self, pair: Pair) -> Preference:
@@ -145,14 +165,36 @@ def _logistic_tail(value: float) -> float:
     return 1 / (1 + exp(min(value, 700.0)))
 
 
+def _drawn_width(random: Random) -> float:
+    """Draw a width, log-linear between the quantiles."""
+    share = random.random()
+    (low, narrow), (high, wide) = next(ends for ends in pairwise(WIDTHS) if share <= ends[1][0])
+    return float(narrow * (wide / narrow) ** ((share - low) / (high - low)))
+
+
+@lru_cache(maxsize=1)
+def mean_error_of_people() -> float:
+    """Return the mean error over random pairs of items, and over the drawn widths."""
+    random, total, count = Random(0), 0.0, 20_000
+    for _ in range(count):
+        total += _logistic_tail(abs(random.gauss(0.0, sqrt(2))) / _drawn_width(random))
+    return round(total / count, 3)
+
+
 def true_worths(
     n: int, grades: int, random: Random, errors: Errors = Errors.UNIFORM
 ) -> list[float]:
     """Draw a strict random order of ``n`` items, or one of ``grades`` grades for each.
 
     All grades are equally likely; 0 ``grades`` means a strict order. With `Errors.NORMAL` strict
-    worths are standard normal, otherwise 0 to n - 1.
+    worths are standard normal, with `Errors.PEOPLE` normal or graded in units of the noise of an
+    answer, otherwise 0 to n - 1.
     """
+    if errors is Errors.PEOPLE:
+        strict = Errors.UNIFORM if grades else Errors.NORMAL
+        sd = sqrt((grades**2 - 1) / 12) if grades > 1 else 1.0
+        scale = 1 / (_drawn_width(random) * sd)
+        return [scale * each for each in true_worths(n, grades, random, strict)]
     if grades:
         return [float(random.randrange(grades)) for _ in range(n)]
     if errors is Errors.NORMAL:

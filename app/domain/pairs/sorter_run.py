@@ -22,15 +22,8 @@ SorterRun = Generator[Pair, Preference, Ranking]
 def run_plan(plan: Plan, items: Sequence[ItemId], recorded: Recorded) -> SorterRun:
     """Run the plan's sorter over ``items``, asking pairs neither recorded nor inferred.
 
-    A sampled sorter weighs the answers itself: nothing is inferred for it.
+    Sampled sorters have strategies of their own.
     """
-    if SORTERS[plan.sorter].sampled:
-        from topkapi.app.domain.pairs.robust.sampled import sampled_sort
-        from topkapi.app.domain.pairs.robust.strategy import (
-            rules_of,  # loads NumPy
-        )
-
-        return sampled_sort(items, plan.k, rules_of(plan), seed=plan.seed)
     return run_sorter(plan, items, Memory(plan, recorded))
 
 

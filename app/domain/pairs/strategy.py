@@ -8,6 +8,9 @@ from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair
 from topkapi.app.domain.pairs.confidence import ErrorWeights, ListConfidence
 from topkapi.app.domain.pairs.sorters.ranking import Ranking
 
+EVIDENCE = "evidence_3"  # key of the evidence about errors; another grid of models gets another one
+CELLS = 54  # of that grid
+
 
 @dataclass(frozen=True, slots=True)
 class AskPair:
@@ -80,9 +83,6 @@ class Strategy(Protocol):
         ...
 
 
-EVIDENCE = "evidence_2"  # key of the evidence about errors; another grid of models gets another one
-
-
 def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
     """Return ``step``, reached after ``after`` answers, as a plain dictionary."""
     if isinstance(step, AskPair):
@@ -99,10 +99,11 @@ def step_to_json(step: Step, *, after: int) -> dict[str, Any]:
 def prior_in(stored: Mapping[str, Any] | None) -> ErrorWeights | None:
     """Return the prior of the assessor's errors that is stored with a step, if any.
 
-    Version 2 of `robust` stored means and precisions, which say nothing here.
+    Earlier versions of `robust` stored means and precisions, or weights of another grid, which say
+    nothing here.
     """
     found = (stored or {}).get("prior")
-    return None if found is None or isinstance(found[0], list) else tuple(found)
+    return tuple(found) if found is not None and len(found) == CELLS else None
 
 
 def step_from_json(stored: Mapping[str, Any]) -> tuple[int, Step]:

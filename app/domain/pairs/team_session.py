@@ -37,8 +37,8 @@ def merged(
     for member, entry in log:
         own = stacks[member]
         if entry.kind is EntryKind.UNDO:
-            taken_back = member, own.undo()
-            del given[len(given) - 1 - given[::-1].index(taken_back)]
+            undone = member, own.undo()
+            del given[len(given) - 1 - given[::-1].index(undone)]
         elif entry.kind is EntryKind.REDO:
             given.append((member, own.redo()))
         else:

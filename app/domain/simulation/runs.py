@@ -99,21 +99,19 @@ def judge(
         running = _in_turn(run_plan(plan, plan.order, {}), len(people))
         asked, ranking = _answered(running, people)
         return Judged(asked, _listed(ranking, plan.k))
-    from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, usual_priors
-    from topkapi.app.domain.pairs.robust.sampled import sampled_run
-    from topkapi.app.domain.pairs.robust.strategy import (
-        rules_of,  # loads NumPy
-    )
+    from topkapi.app.domain.pairs.robust.error_prior import GENERAL, ErrorPrior
+    from topkapi.app.domain.pairs.robust.strategy import rules_of
+    from topkapi.app.domain.simulation.robust_runs import play  # loads NumPy
 
     team = len(people)
-    priors = tuple(map(ErrorPrior.of, known)) or usual_priors(team)
+    priors = tuple(map(ErrorPrior.of, known)) or (GENERAL,) * team
     rules = replace(rules_of(plan), priors=priors, guide=guide)
     swap = team > 1 or learn or bool(known)
-    run = sampled_run(plan.order, plan.k, rules, seed=plan.seed, swap=swap)
-    asked, (ranking, found, sorter) = _answered(run, people)
+    sorter, turns = play(people, plan.order, plan.k, rules, seed=plan.seed, swap=swap)
+    found = sorter.conclude()
     return Judged(
-        asked,
-        _listed(ranking, plan.k),
+        sum(turns),
+        tuple(plan.order[index] for index in found.ranking),
         RunEstimate(found.kappa_ndcg().mean, found.overlap().mean, found.error_rate),
         tuple(sorter.evidence()) if learn else (),
     )
@@ -151,17 +149,30 @@ def _listed(ranking: Ranking, k: int) -> tuple[ItemId, ...]:
     return tuple([item for items in ranking for item in items][:k])
 
 
-def replay_votes(plan: Plan, found: Iterable[Session], seed: str) -> Iterator[Run]:
+def replay_votes(plan: Plan, sessions: Iterable[Session], seed: str) -> Iterator[Run]:
     """Yield a run of ``plan`` for each session, over as many items as the session has.
 
-    A list cannot be longer than the items, and a budget is that of ``plan``.
+    A list cannot be longer than the items, and a budget is that of ``plan``. What people's earlier
+    sessions say about their errors is known.
     """
-    for number, each in enumerate(found):
-        order = tuple(range(len(each.worth)))
-        mine = replace(plan, order=order, seed=f"{seed}/{number}")
-        ended = judge(mine, each.people)
-        filled = sum(person.filled for person in each.people)
-        yield Run(ended.judgments, ended.ranking, each.worth, ended.estimate, filled, each.own)
+
+    def played(
+        name: str, session: Session, known: Sequence[ErrorWeights], *, learn: bool
+    ) -> Judged:
+        mine = replace(plan, order=tuple(range(len(session.worth))), seed=f"{seed}/{name}")
+        return judge(mine, session.people, known=known, learn=learn)
+
+    for number, session in enumerate(sessions):
+        earlier = [
+            played(f"{number}/{place}", before, (), learn=True)
+            for place, before in enumerate(session.earlier)
+        ]
+        known = _known(earlier) if earlier else ()
+        ended = played(str(number), session, known, learn=False)
+        filled = sum(person.filled for person in session.people)
+        yield Run(
+            ended.judgments, ended.ranking, session.worth, ended.estimate, filled, session.own
+        )
 
 
 def simulate(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log
 from random import Random
 
@@ -44,13 +44,15 @@ class Election:
 class Session:
     """A session to simulate: true worths by index, and the people who answer in turn.
 
-    ``own`` are the worths by all votes of these people, and ``names`` those of the items.
+    ``own`` are the worths by all votes of these people, and ``names`` those of the items. The same
+    people finish the ``earlier`` sessions first.
     """
 
     worth: tuple[float, ...]
     people: tuple["VotesAssessor", ...]
     own: tuple[float, ...]
     names: tuple[str, ...]
+    earlier: tuple["Session", ...] = ()
 
     @property
     def assessor(self) -> "VotesAssessor":
@@ -106,7 +108,7 @@ def elections(votes: Iterable[tuple[str, Vote]]) -> tuple[Election, ...]:
 
 
 def sessions(
-    found: Sequence[Election],
+    elections: Sequence[Election],
     *,
     n: int | None,
     runs: int,
@@ -116,6 +118,7 @@ def sessions(
     start: int = 0,
     team: int = 1,
     lists: int = 1,
+    queries: int = 0,
 ) -> Iterator[Session]:
     """Yield ``runs`` sessions from number ``start`` on, over the elections in turn.
 
@@ -124,11 +127,12 @@ def sessions(
     With ``one_assessor`` one person's votes answer, every person in turn, and the others' are the
     truth; otherwise a random half of the votes answers, and the other half is the truth. A ``team``
     of two or more is drawn from the people of an election, and the others are the truth. ``n``
-    items are drawn per session, all if None.
+    items are drawn per session, all if None. People finish up to ``queries`` of the other elections
+    that they voted in first.
     """
     tasks: list[tuple[Election, tuple[str, ...]]] = [
         (each, who)
-        for each in found
+        for each in elections
         for who in ([(one,) for one in each.assessors] if one_assessor else [()])
     ]
     for number in range(start, start + runs):
@@ -138,7 +142,15 @@ def sessions(
         if team > 1:
             who = tuple(random.sample(election.assessors, team))
         answering = Random(f"{seed}/{query}/{number}") if number % lists else random
-        yield _session(election, who, n, persistent, random, answering)
+        drawn = _session(election, who, n, persistent, random, answering)
+        if queries:
+            others = [each for each in elections if each is not election]
+            others = [each for each in others if set(who) <= set(each.assessors)]
+            before = Random(f"{seed}/{query}/before")
+            chosen = before.sample(others, min(queries, len(others)))
+            earlier = (_session(each, who, n, persistent, before, before) for each in chosen)
+            drawn = replace(drawn, earlier=tuple(earlier))
+        yield drawn
 
 
 def _session(

@@ -22,6 +22,7 @@ _SIGNS = re.compile(
 _ROW = re.compile(r"^[ \t]*\|.*$", re.MULTILINE)
 
 Parts = tuple[tuple[str, int | None], ...]
+FIRST_WORDS = 80  # characters of the text that stand for a missing title
 
 
 def snippet(text: str, terms: Sequence[str], length: int = LENGTH) -> Parts:
@@ -75,9 +76,6 @@ def _marked(passage: str, terms: Sequence[str]) -> Parts:
     if pattern is None or not passage:
         return ((passage, None),) if passage else ()
     return tuple(split_at_terms(passage, pattern))
-
-
-FIRST_WORDS = 80  # characters of the text that stand for a missing title
 
 
 def shown_title(title: str, text: str | None, name: str) -> str:

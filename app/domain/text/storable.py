@@ -34,7 +34,7 @@ def problem_with(value: object) -> str | None:
         unfit = unfit_character(value)
         return None if unfit is None else f"contains the character U+{ord(unfit):04X}; remove it"
     if isinstance(value, int):
-        return None if fits_integer(value) else "is too large a number; use at most 64 bits"
+        return None if fits_integer(value) else "is too large; numbers have at most 64 bits"
     if isinstance(value, float):
         return None if value - value == 0 else "is not a finite number"
     if isinstance(value, dict):

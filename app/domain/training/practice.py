@@ -67,7 +67,8 @@ def check_question(question: PracticeQuestion, settings: StudySettings) -> None:
             raise Invalid(f"The {field} is empty; write one.", field=field)
     if len(question.explanation) > MAX_EXPLANATION:
         raise Invalid(
-            f"The explanation has at most {MAX_EXPLANATION} characters.", field="explanation"
+            f"The explanation is too long: use at most {MAX_EXPLANATION} characters.",
+            field="explanation",
         )
     _check_answers(question.answers, allowed_answers(settings, question.tool))
 

@@ -5,12 +5,11 @@ import secrets
 from datetime import datetime, timedelta
 from hashlib import sha256
 
-from sqlalchemy import delete, update
-from sqlalchemy.orm import Session
+from sqlalchemy import delete, select, update
+from sqlalchemy.orm import Session, joinedload
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Invitation, User
-from topkapi.app.db.queries.accounts import people as queries
 from topkapi.app.db.queries.accounts.accounts import any_users
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import BadToken, Conflict, Forbidden
@@ -91,7 +90,7 @@ def accept(
 
 
 def _link(session: Session, token: str, at: datetime) -> Invitation:
-    link = queries.open_link(session, hash_token(token), at)
+    link = _open_link(session, hash_token(token), at)
     if link is None:
         raise BadToken(_GONE)
     if link.user.disabled_at is not None:
@@ -119,3 +118,17 @@ def create_first(
     """Create the first administrator, once."""
     refuse_code(session, secret, code)
     return create_user(session, email=email, name=name, role=Role.ADMIN, password=password)
+
+
+def _open_link(session: Session, token_hash: str, at: datetime) -> Invitation | None:
+    """Return the valid link with this hash, with its owner."""
+    statement = (
+        select(Invitation)
+        .options(joinedload(Invitation.user))
+        .where(
+            Invitation.token_hash == token_hash,
+            Invitation.used_at.is_(None),
+            Invitation.expires_at > at,
+        )
+    )
+    return session.scalar(statement)

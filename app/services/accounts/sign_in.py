@@ -8,7 +8,8 @@ first sign-in at an OpenID provider links the account.
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import update
+from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
@@ -20,10 +21,10 @@ from topkapi.app.services import audit
 from topkapi.app.services.accounts import passwords
 from topkapi.app.services.accounts.oidc import Identity
 from topkapi.app.services.accounts.throttling import (
-    Counted,
+    AllowedAttempt,
     Throttle,
+    remaining_sentence,
     source_of,
-    tries_left_sentence,
 )
 from topkapi.app.services.accounts.totp import Codes, use_recovery_code, use_step
 from topkapi.app.services.accounts.users import link_openid
@@ -78,12 +79,12 @@ class Authenticator:
             user = queries.user_by_email(session, email)
         counted = self._count(email, user, visitor, device, at)
         if not passwords.matches(user.password_hash if user else None, password) or user is None:
-            left = tries_left_sentence(counted.left)
+            left = remaining_sentence(counted.remaining)
             if user is not None:
                 audit.record_late(self._late, None, "user.refuse", user.email)
             raise WrongCredentials(f"The e-mail address or the password is incorrect. {left}")
         refuse_unusable(user, visitor)
-        self._check_code(user, code, counted.left, at or now())
+        self._check_code(user, code, counted.remaining, at or now())
         self._throttle.forget(counted.attempt)
         self._renew_hash(user, password)
         audit.record_late(self._late, user.id, "user.sign_in", user.email)
@@ -96,7 +97,7 @@ class Authenticator:
         account, found by its address, to the person; later ones are those of the linked person.
         """
         with self._sessions.read() as session:
-            user = queries.user_by_openid(session, person.openid)
+            user = _user_by_openid(session, person.openid)
             user = user or queries.user_by_email(session, person.email)
         if user is None or user.machine:
             raise Forbidden(
@@ -122,7 +123,7 @@ class Authenticator:
             user = queries.user_by_email(session, email)
         counted = self._count(email, user, visitor, device, at)
         if not passwords.matches(user.password_hash if user else None, password):
-            left = tries_left_sentence(counted.left)
+            left = remaining_sentence(counted.remaining)
             raise Invalid(f"The current password is incorrect. {left}", field="current")
         self._throttle.forget(counted.attempt)
 
@@ -133,12 +134,12 @@ class Authenticator:
         visitor: Visitor,
         device: Device | None,
         at: datetime | None,
-    ) -> Counted:
+    ) -> AllowedAttempt:
         known = device is not None and user is not None and user.id in device.user_ids
         source = source_of(visitor.address, device.id if device and known else None)
         return self._throttle.count(email, source, at or now())
 
-    def _check_code(self, user: User, code: str, left: int, at: datetime) -> None:
+    def _check_code(self, user: User, code: str, remaining: int, at: datetime) -> None:
         """Refuse a wrong one-time code, or one that was used, if the account asks for codes."""
         if user.totp_salt is None:
             return
@@ -156,7 +157,7 @@ class Authenticator:
                     return
         audit.record_late(self._late, None, "user.refuse_code", user.email)
         used = "was used already; wait for the next one" if step else "is incorrect"
-        raise CodeNeeded(f"The one-time code {used}. {tries_left_sentence(left)}")
+        raise CodeNeeded(f"The one-time code {used}. {remaining_sentence(remaining)}")
 
     def _renew_hash(self, user: User, password: str) -> None:
         """Rehash an outdated hash, unless the password is changed meanwhile."""
@@ -174,3 +175,8 @@ def refuse_unusable(user: User | Account, visitor: Visitor) -> None:
         raise Forbidden("This account is disabled. Ask the person who invited you.")
     if user.demo and not visitor.on_loopback:
         raise Forbidden(DEMO_ELSEWHERE)
+
+
+def _user_by_openid(session: Session, openid: str) -> User | None:
+    """Return the person with this issuer and subject."""
+    return session.scalar(select(User).where(User.openid == openid))

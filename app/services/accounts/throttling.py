@@ -24,11 +24,11 @@ from ipaddress import IPv6Address, ip_address, ip_network
 from math import ceil
 from threading import Lock
 
-from sqlalchemy import Delete, Insert, delete, insert
+from sqlalchemy import Delete, Insert, delete, insert, or_, select
+from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import SignInAttempt
-from topkapi.app.db.queries.accounts import accounts as queries
 from topkapi.app.domain.errors import TooManyAttempts
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 
@@ -43,11 +43,11 @@ Attempt = tuple[str, str, datetime]  # e-mail, source, time
 
 
 @dataclass(frozen=True, slots=True)
-class Counted:
+class AllowedAttempt:
     """An attempt that was allowed, and how many more are allowed."""
 
     attempt: Attempt
-    left: int
+    remaining: int
 
 
 class Throttle:
@@ -61,7 +61,7 @@ class Throttle:
         self._written_times = 0
         self._forgotten: dict[tuple[str, str], datetime] = {}
 
-    def count(self, email: str, source: str, at: datetime) -> Counted:
+    def count(self, email: str, source: str, at: datetime) -> AllowedAttempt:
         """Count an attempt before its password is verified, or refuse it.
 
         Counting first means that concurrent attempts cannot get around the limit.
@@ -76,24 +76,24 @@ class Throttle:
         self._late.add(attempt, write, urgent=True)
         return counted
 
-    def _count(self, email: str, source: str, at: datetime) -> Counted | None:
+    def _count(self, email: str, source: str, at: datetime) -> AllowedAttempt | None:
         """Count an attempt; None if others were written since the database was read.
 
         The database is read without the lock, so that nobody waits for another one's read.
         """
         written = self._written_times
         with self._sessions.read() as session:
-            stored = queries.attempts(session, email, source, at - WINDOW)
+            stored = attempts(session, email, source, at - WINDOW)
         with self._lock:
             if written != self._written_times:
                 return None
             known = self._known(stored, email, source, at)
             limits = _limits(known, email, source)
-            left = min(_tries_left(times, limit, at) for times, limit in limits)
+            remaining = min(_tries_remaining(times, limit, at) for times, limit in limits)
             while (email, source, at) in known:  # the time identifies an attempt
                 at += timedelta(microseconds=1)
             self._unwritten.add((email, source, at))
-        return Counted((email, source, at), left)
+        return AllowedAttempt((email, source, at), remaining)
 
     def forget(self, attempt: Attempt) -> None:
         """Forget the failed attempts from this source after a successful sign-in."""
@@ -136,12 +136,12 @@ def source_of(address: str, device: str | None) -> str:
     return str(ip_network((ip, 64), strict=False)) if isinstance(ip, IPv6Address) else address
 
 
-def tries_left_sentence(left: int) -> str:
+def remaining_sentence(remaining: int) -> str:
     """Return the sentence about the attempts that are left."""
-    if left <= 0:
+    if remaining <= 0:
         return "Wait one minute before the next attempt."
-    number = _NUMBERS[left] if left < len(_NUMBERS) else str(left)
-    return f"{number} attempt{'' if left == 1 else 's'} left before a wait of one minute."
+    number = _NUMBERS[remaining] if remaining < len(_NUMBERS) else str(remaining)
+    return f"{number} attempt{'' if remaining == 1 else 's'} left before a wait of one minute."
 
 
 def _limits(known: set[Attempt], email: str, source: str) -> Iterable[tuple[list[datetime], int]]:
@@ -153,7 +153,7 @@ def _limits(known: set[Attempt], email: str, source: str) -> Iterable[tuple[list
         yield [a[2] for a in unknown], TRIES_PER_EMAIL
 
 
-def _tries_left(times: list[datetime], limit: int, at: datetime) -> int:
+def _tries_remaining(times: list[datetime], limit: int, at: datetime) -> int:
     last = max(times, default=None)
     if len(times) >= limit and last is not None and at < last + WAIT:
         seconds = max(1, ceil((last + WAIT - at).total_seconds()))
@@ -174,3 +174,14 @@ def _delete(attempt: Attempt) -> Delete:
     return delete(SignInAttempt).where(
         SignInAttempt.email == email, SignInAttempt.address == source, SignInAttempt.at <= at
     )
+
+
+def attempts(
+    session: Session, email: str, source: str, since: datetime
+) -> set[tuple[str, str, datetime]]:
+    """Return sign-in attempts since then for this person or source: e-mail, source, time."""
+    statement = select(SignInAttempt.email, SignInAttempt.address, SignInAttempt.at).where(
+        SignInAttempt.at > since,
+        or_(SignInAttempt.email == email, SignInAttempt.address == source),
+    )
+    return {(row[0], row[1], row[2]) for row in session.execute(statement)}

@@ -4,8 +4,9 @@
 """
 
 import re
+from collections.abc import Sequence
 
-from sqlalchemy import delete
+from sqlalchemy import delete, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
@@ -37,7 +38,7 @@ def create_user(
     """Create an account; without a password it cannot sign in until one is set."""
     email = _checked_email(email)
     if email.endswith(f"@{addresses.MACHINE}") and not machine:
-        raise Invalid(f"Addresses at {addresses.MACHINE} are those of machines.", field="email")
+        raise Invalid(f"Addresses at {addresses.MACHINE} are reserved for machines.", field="email")
     user = User(
         email=email,
         name=checked_name(name),
@@ -97,7 +98,7 @@ def change_role(session: Session, user: User, role: Role, *, actor_id: int | Non
     if role is not Role.ADMIN:
         _keep_an_admin(session, user)
     if role is not Role.ASSESSOR and is_crowd(session, user.id):
-        raise Conflict(f"{user.name} came through an entry link, and stays an assessor.")
+        raise Conflict(f"{user.name} joined through an entry link and can only be an assessor.")
     audit.record(
         session, actor_id, "user.change_role", user.email, before=user.role.value, after=role.value
     )
@@ -159,7 +160,7 @@ def end_access(session: Session, user: User, *, actor_id: int | None) -> int:
 
 
 def _keep_an_admin(session: Session, user: User) -> None:
-    if list(queries.lock_active_admins(session)) == [user.id]:
+    if list(lock_active_admins(session)) == [user.id]:
         raise Conflict(
             f"{user.email} is the last administrator. Make another user an administrator first."
         )
@@ -178,3 +179,19 @@ def checked_name(name: str) -> str:
     if not 1 <= len(name) <= 200:
         raise Invalid("Enter a name of 1 to 200 characters.", field="name")
     return name
+
+
+def lock_active_admins(session: Session) -> Sequence[int]:
+    """Lock the administrators who can still sign in until the transaction ends; return their ids.
+
+    Otherwise two administrators who demote each other at once would each count the other. The lock
+    (``FOR NO KEY UPDATE``) lets others refer to the rows; on SQLite there is only one writer
+    anyway.
+    """
+    statement = (
+        select(User.id)
+        .where(User.role == Role.ADMIN, User.disabled_at.is_(None))
+        .order_by(User.id)
+        .with_for_update(key_share=True)
+    )
+    return session.scalars(statement).all()

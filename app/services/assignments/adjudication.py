@@ -5,11 +5,12 @@ A pair is open if the two possible answers of one more person lead to different 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json
@@ -93,10 +94,10 @@ def disagreements(session: Session, study: Study, known: Json | None = None) -> 
 
     ``known`` is what `contention` returned for the study, perhaps some time ago.
     """
-    found = known or _contention(session, study)
+    stored = known or _contention(session, study)
     numbers = query_numbers(session, study.id)
-    asked = [each for each in found["queries"] if each["query"] in numbers]
-    met = queries.people_of_queries(session, [numbers[each["query"]] for each in asked])
+    asked = [each for each in stored["queries"] if each["query"] in numbers]
+    met = _people_of_queries(session, [numbers[each["query"]] for each in asked])
     people = _Proposals(active_assessors(session), track_records(session, study.id))
     judged: dict[int, list[Adjudicator]] = {}
     for query, name, finished_at in queries.adjudications_of_study(session, study.id):
@@ -112,7 +113,7 @@ def disagreements(session: Session, study: Study, known: Json | None = None) -> 
             for each in asked
             for number in [numbers[each["query"]]]
         ],
-        found["total"],
+        stored["total"],
     )
 
 
@@ -147,7 +148,7 @@ def contention(data: "StudyData") -> Json:
     from topkapi.analysis.report.subjects.queries import contested
 
     pairs = [tool for tool in data.tools if tool.name == Tool.PAIRS]
-    found, total = contested(data, pairs[0], limit=LISTED) if pairs else ([], 0)
+    disputed, total = contested(data, pairs[0], limit=LISTED) if pairs else ([], 0)
     lines = [
         {
             "query": data.queries[each.query],
@@ -156,7 +157,7 @@ def contention(data: "StudyData") -> Json:
             "share": each.share,
             "pairs": [[data.documents[each.query][page] for page in pair] for pair in each.pairs],
         }
-        for each in found
+        for each in disputed
     ]
     return {"total": total, "queries": lines}
 
@@ -237,11 +238,20 @@ def _refuse(session: Session, study: Study, query_id: int, user: User) -> None:
         raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
     if user.disabled_at is not None:
         raise Conflict(f"{user.email} is disabled; enable the account before you assign work.")
-    if user.id in queries.people_of_queries(session, [query_id]).get(query_id, set()):
+    if user.id in _people_of_queries(session, [query_id]).get(query_id, set()):
         raise Conflict(
-            f"{user.name} was assigned this query before, and nobody judges a query twice. "
-            "Choose somebody else."
+            f"{user.name} was assigned this query before, and no one judges a query twice. "
+            "Choose another person."
         )
     for query, name, finished_at in queries.adjudications_of_study(session, study.id):
         if query == query_id and finished_at is None:
             raise Conflict(f"{name} has been assigned this adjudication and has not finished it.")
+
+
+def _people_of_queries(session: Session, query_ids: Iterable[int]) -> dict[int, set[int]]:
+    """Return everyone who was ever assigned each query, with any tool."""
+    statement = select(Assignment.query_id, Assignment.user_id)
+    found: dict[int, set[int]] = {}
+    for query, user in session.execute(statement.where(Assignment.query_id.in_(set(query_ids)))):
+        found.setdefault(query, set()).add(user)
+    return found

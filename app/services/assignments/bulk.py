@@ -6,10 +6,11 @@ everywhere, so its query shows a gap that somebody else can fill.
 
 from collections.abc import Sequence
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Assignment, Study
+from topkapi.app.db.models import Assignment, Query, Study
 from topkapi.app.db.queries.assignments import assignments as queries
 from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.domain.assignment.growth import NobodyFree, fill
@@ -21,6 +22,8 @@ from topkapi.app.services.assignments.steps import existing_work, spec_of
 from topkapi.app.services.judging.lists import work as list_work
 from topkapi.app.services.judging.teams import lock_teams, reopen_teams
 from topkapi.app.services.promise import tool_groups
+
+LONGEST_REASON = 500
 
 
 def withdraw(
@@ -75,9 +78,6 @@ def _evenly(session: Session, study: Study, assignment_ids: Sequence[int]) -> li
 def _refuse_nothing(assignment_ids: Sequence[int]) -> None:
     if not assignment_ids:
         raise Invalid("Select at least one assignment.", field="ids")
-
-
-LONGEST_REASON = 500
 
 
 def void(
@@ -144,10 +144,25 @@ def restore(
 
 
 def _rows(session: Session, study: Study, assignment_ids: Sequence[int]) -> list[Assignment]:
-    found = list(named.assignments_of_ids(session, study.id, assignment_ids))
+    rows = list(named.assignments_of_ids(session, study.id, assignment_ids))
     if not assignment_ids:
         raise Invalid("Select at least one assignment.", field="ids")
-    if len(found) != len(set(assignment_ids)):
-        missing = sorted(set(assignment_ids) - {row.id for row in found})
+    if len(rows) != len(set(assignment_ids)):
+        missing = sorted(set(assignment_ids) - {row.id for row in rows})
         raise NotFound(f"There is no assignment {missing[0]} in {study.slug!r}.")
-    return found
+    return rows
+
+
+def withdrawn_with(session: Session, study_id: int, assignment_id: int) -> Sequence[int]:
+    """Return the assignments that were withdrawn together with one, and not voided."""
+    at = select(Assignment.withdrawn_at).where(Assignment.id == assignment_id).scalar_subquery()
+    statement = (
+        select(Assignment.id)
+        .join(Assignment.query)
+        .where(
+            Query.study_id == study_id,
+            Assignment.withdrawn_at == at,
+            Assignment.voided_at.is_(None),
+        )
+    )
+    return session.scalars(statement.order_by(Assignment.id)).all()

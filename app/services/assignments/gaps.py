@@ -22,7 +22,8 @@ from topkapi.app.services.promise import promised_rounds, tool_groups
 class Gap:
     """A query that lacks an assessor, and the person who would take over, if anybody is free.
 
-    ``lost`` is whose work was withdrawn or voided; empty if the slot was never assigned.
+    ``lost`` is whose work was withdrawn or voided; empty if the slot was never assigned. ``is_new``
+    if nobody has met the query.
     """
 
     query: str
@@ -30,6 +31,7 @@ class Gap:
     round: int
     lost: str
     taker: PersonHead | None
+    is_new: bool = False
 
     @property
     def round_number(self) -> int:
@@ -101,6 +103,7 @@ def gaps_of(session: Session, study: Study, plan: RotationPlan) -> list[Gap]:
             round=slot[2],
             lost=people[lost[slot].user_id].name if slot in lost else "",
             taker=PersonHead.of(people[takers[slot]]) if slot in takers else None,
+            is_new=slot[0] in plan.fresh,
         )
         for slot in sorted(plan.missing, key=lambda slot: (order[slot[0]], slot[1], slot[2]))
     ]

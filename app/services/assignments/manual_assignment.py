@@ -3,10 +3,11 @@
 All assignments are made by the rotation module; refusals name people, queries and the reason.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, contains_eager
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import Assignment, Query, Study, User
@@ -85,7 +86,7 @@ def give(
             if row.voided_at is not None:
                 raise Conflict(
                     f"{row.query.external_id} of {row.user.name} was voided. Restore it on the "
-                    "page Work."
+                    "Assignments page."
                 )
             refuse_restoring(session, study, work)
             list_work.refuse_restoring(session, row)
@@ -115,16 +116,16 @@ def withdraw_many(
 ) -> list[Assignment]:
     """Withdraw unfinished assignments, all or none; their logs are kept."""
     teams = lock_teams(session, assignment_ids)
-    found = {row.id: row for row in named.assignments_of_ids(session, study.id, assignment_ids)}
+    by_id = {row.id: row for row in named.assignments_of_ids(session, study.id, assignment_ids)}
     for number in assignment_ids:
-        _refuse_withdrawing(study, number, found.get(number))
-    at, rows = now(), [row for row in found.values() if row.withdrawn_at is None]
+        _refuse_withdrawing(study, number, by_id.get(number))
+    at, rows = now(), [row for row in by_id.values() if row.withdrawn_at is None]
     for row in rows:
         row.withdrawn_at = at
     record(session, study, "assignment.withdraw", rows, actor_id)
     session.flush()
     reopen_teams(session, teams)
-    return [found[number] for number in assignment_ids]
+    return [by_id[number] for number in assignment_ids]
 
 
 def _refuse_withdrawing(study: Study, number: int, row: Assignment | None) -> None:
@@ -148,8 +149,8 @@ def hand_over(
     rows = withdraw_many(session, study, [number for number, _ in pairs], actor_id=actor_id)
     if any(row.round == ADJUDICATION for row in rows):
         raise Conflict(
-            "An adjudication cannot be handed over. Withdraw it, then assign it to somebody "
-            "else on the page Adjudication."
+            "An adjudication cannot be reassigned. Withdraw it, then assign it to another person "
+            "on the Adjudication page."
         )
     wanted = [
         AssignmentSpec(taker, row.query_id, row.tool, row.round)
@@ -191,7 +192,7 @@ def reassign(
 
 def query_of_name(session: Session, study: Study, name: str) -> Query:
     """Return the study's query with this external id, or raise `NotFound`."""
-    query = named.query_of_name(session, study.id, name.strip())
+    query = _query_of_name(session, study.id, name.strip())
     if query is None:
         raise NotFound(f"There is no query {name.strip()!r} in {study.slug!r}.")
     return query
@@ -241,9 +242,9 @@ def explained(
         before = "has begun" if other.round < 0 else "already judges"
         ending = "; that work was withdrawn" if other.round < 0 else f" {when}"
         message = f"{name} {before} {query} by {other.tool}{ending}"
-        message += (
-            "." if other.tool is share.tool else ", and nobody may judge a query with two tools."
-        )
+        if other.tool is not share.tool:
+            message += ", and one person cannot judge a query with two tools"
+        message += "."
         free = [user for user in free_for(session, study, share) if user.id != leaving]
         message += _who_is_free(free)
     return RuleBroken(message, share=share, other=other)
@@ -253,11 +254,11 @@ def shortage(session: Session, short: NobodyFree) -> Invalid:
     """Return the refusal with the query's name, and what to do."""
     query = session.get_one(Query, short.query).external_id
     needs = "1 more assessor" if short.missing == 1 else f"{short.missing} more assessors"
-    free = {0: "nobody selected is", 1: "only 1 of the selected people is"}.get(
+    free = {0: "no selected person is", 1: "only 1 of the selected people is"}.get(
         short.free, f"only {short.free} of the selected people are"
     )
     return Invalid(
-        f"{query} needs {needs}, and {free} free: everybody else judges it already or had it "
+        f"{query} needs {needs}, and {free} free: all others already judge it or had it "
         f"withdrawn. Select at least {short.missing - short.free} more, or lower the rounds.",
         field="assessors",
     )
@@ -265,7 +266,7 @@ def shortage(session: Session, short: NobodyFree) -> Invalid:
 
 def _who_is_free(people: Sequence[User]) -> str:
     if not people:
-        return " Nobody else can take it."
+        return " No one else can take it."
     if len(people) == 1:
         return f" Only {people[0].name} can take it."
     more = f" and {len(people) - _NAMES} more" if len(people) > _NAMES else ""
@@ -281,6 +282,30 @@ def refuse_restoring(session: Session, study: Study, work: Spec) -> None:
 
 
 def _withdrawn(session: Session, study: Study, wanted: Sequence[Spec]) -> dict[Spec, Assignment]:
-    rows = named.withdrawn_of_study(session, study.id, {work.assessor for work in wanted})
+    rows = _withdrawn_of_study(session, study.id, {work.assessor for work in wanted})
     by_work = {AssignmentSpec(row.user_id, row.query_id, row.tool, row.round): row for row in rows}
     return {work: by_work[work] for work in wanted if work in by_work}
+
+
+def _query_of_name(session: Session, study_id: int, name: str) -> Query | None:
+    """Return the study's query with this external id."""
+    statement = select(Query).where(Query.study_id == study_id, Query.external_id == name)
+    return session.scalar(statement)
+
+
+def _withdrawn_of_study(
+    session: Session, study_id: int, user_ids: Iterable[int]
+) -> Sequence[Assignment]:
+    """Return assignments that were withdrawn from these people."""
+    statement = (
+        select(Assignment)
+        .join(Assignment.query)
+        .join(Assignment.user)
+        .options(contains_eager(Assignment.query), contains_eager(Assignment.user))
+        .where(
+            Query.study_id == study_id,
+            Assignment.user_id.in_(set(user_ids)),
+            Assignment.withdrawn_at.is_not(None),
+        )
+    )
+    return session.scalars(statement).all()

@@ -67,6 +67,19 @@ class Preview:
     unidentified: Sequence[Tool] = ()
     refusal: AppError | None = None
 
+    def fillable(self, *, new: bool) -> Sequence[Gap]:
+        """Return what somebody can take over, of new queries or of those that were assigned."""
+        return [each for each in self.gaps if each.taker and each.is_new is new]
+
+    @property
+    def loads(self) -> tuple[int, int]:
+        """The fewest and the most assignments of a person."""
+        held = Counter[str]()
+        for grid in self.grids:
+            for row in grid.rows:
+                held[row.person] += sum(row.load.values())
+        return min(held.values(), default=0), max(held.values(), default=0)
+
 
 def preview(
     session: Session,

@@ -19,13 +19,13 @@ def prior_scores(session: Session, study: Study, settings: StudySettings) -> Sco
         return {}
     if settings.prior.startswith(_MACHINE):
         return _machine_scores(session, study, settings.prior.removeprefix(_MACHINE).strip())
-    found = queries.prior_of_study(session, study.id, settings.prior)
-    if not found:
+    scores = queries.prior_of_study(session, study.id, settings.prior)
+    if not scores:
         raise Conflict(
             f"No candidate has the feature {settings.prior!r}, which the setting prior names. "
             "Import candidates with it, or change the setting."
         )
-    return found
+    return scores
 
 
 def _machine_scores(session: Session, study: Study, name: str) -> Scores:

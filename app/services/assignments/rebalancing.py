@@ -86,7 +86,7 @@ def apply_rebalancing(
     plan = plan_rebalancing(session, study, user_ids)
     if plan.digest != digest:
         raise Conflict(
-            "Work has been begun, finished or assigned since this plan was made. Nothing was "
+            "Work has been started, finished or assigned since this plan was made. Nothing was "
             "moved; look at the new plan and confirm it."
         )
     pairs = [(shift.assignment_id, shift.taker.id) for shift in plan.shifts]

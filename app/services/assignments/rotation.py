@@ -7,14 +7,15 @@ from datetime import datetime
 from hashlib import blake2b
 from secrets import token_hex
 from statistics import fmean
+from typing import Literal
 
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Assignment, Study
+from topkapi.app.db.models import Assignment, CrowdWorker, GoldPair, Query, Study
 from topkapi.app.db.queries.assignments import assignments as queries
-from topkapi.app.db.queries.crowds import workers_among
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.assignment.growth import GrowthStep, grow
 from topkapi.app.domain.assignment.rotation import ADJUDICATION, AssignmentSpec, refuse_breach
@@ -39,6 +40,7 @@ from topkapi.app.services.promise import (
     tools_under_rule,
 )
 
+Part = Literal["gaps", "new"]  # of what is missing: work on known queries, or on new ones
 _SEEN = ADJUDICATION  # withdrawn work blocks no round either, but its assessor has seen the query
 
 
@@ -58,7 +60,7 @@ class RotationPlan:
     """What a rotation would add, and the steps of the study with it.
 
     ``missing`` are the slots (query, tool, round) that nobody has, ``short`` says why some of them
-    stay open.
+    stay open. ``fresh`` are the queries that nobody has met.
     """
 
     rounds: int
@@ -67,6 +69,16 @@ class RotationPlan:
     short: Invalid | None
     steps: Sequence[GrowthStep[int, int]]
     existing: Set[Spec]
+    fresh: Set[int]
+
+    def only(self, part: Part | None) -> "RotationPlan":
+        """Return what fills gaps alone, or what is for new queries alone."""
+        if part is None:
+            return self
+        added = [each for each in self.added if (each.query in self.fresh) is (part == "new")]
+        keep = part == "new"
+        steps = [step for step in self.steps if keep or self.fresh.isdisjoint(step.queries)]
+        return replace(self, added=added, steps=steps)
 
 
 def plan_rotation(
@@ -112,7 +124,9 @@ def plan_rotation(
     _refuse_breaches(session, study, grown.added)
     _refuse_lists(session, study, grown.added)
     steps = [*earlier, grown.step] if grown.step else earlier
-    return RotationPlan(wanted, grown.missing, grown.added, grown.short, steps, existing.work)
+    fresh = {number for number in query_ids if not existing.met.get(number)}
+    found = grown.missing, grown.added, grown.short
+    return RotationPlan(wanted, *found, steps, existing.work, fresh)
 
 
 def rotated_tools(study: Study, *, lists: bool = False) -> tuple[Tool, ...]:
@@ -135,14 +149,15 @@ def assign_rotation(
     seed: str | None = None,
     lists: bool = False,
     strict: bool = True,
+    part: Part | None = None,
     actor_id: int | None = None,
     at: datetime | None = None,
     origin: Origin = _ABSOLUTE,
 ) -> list[Assignment]:
-    """Assign the work of all rounds up to ``rounds`` that is not assigned yet."""
+    """Assign what is missing of all rounds up to ``rounds``, or a ``part`` of it."""
     plan = plan_rotation(
         session, study, user_ids, rounds=rounds, seed=seed, lists=lists, strict=strict
-    )
+    ).only(part)
     if plan.short and not plan.added:
         raise plan.short
     named = study.slug if seed is None else seed
@@ -200,7 +215,7 @@ def assign(
         session.flush()
     except IntegrityError as error:
         raise Conflict(
-            "Somebody else assigned some of this work at the same time, or it was withdrawn from "
+            "Someone else assigned some of this work at the same time, or it was withdrawn from "
             "the same assessor before. Nothing was assigned; reload and try again."
         ) from error
     _record(session, study, wanted, actor_id, rotated or {})
@@ -221,7 +236,7 @@ def _prepared(
     """
     pages = queries.candidates_of_study(session, study.id)
     compared = {work.query for work in wanted if work.tool is Tool.LISTS}
-    gold = queries.gold_of_study(session, study.id) if settings.attention_every else {}
+    gold = _gold_of_study(session, study.id) if settings.attention_every else {}
     lists = ListPlans(session, study, settings.list_rules, compared)
     people = queries.users_by_id(session, (work.assessor for work in wanted))
     asked = any(not people[work.assessor].machine for work in wanted)
@@ -298,7 +313,7 @@ def refuse_unknown(
         raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
     users = queries.users_by_id(session, (work.assessor for work in wanted))
     known = {query.id for query in queries.queries_of_study(session, study.id)}
-    crowd = workers_among(session, users)
+    crowd = _workers_among(session, users)
     for work in wanted:
         user = users.get(work.assessor)
         if user is None:
@@ -308,7 +323,7 @@ def refuse_unknown(
                 f"{user.email} is disabled; enable the account before you assign work to it."
             )
         if user.id in crowd and crowd[user.id].study_id != study.id:
-            raise Conflict(f"{user.name} came through the entry link of another study.")
+            raise Conflict(f"{user.name} joined through another study's entry link.")
         if work.query not in known:
             raise NotFound(f"There is no query with the id {work.query} in {study.slug!r}.")
         if work.tool not in settings.tools:
@@ -344,3 +359,23 @@ def taken_work(session: Session, study: Study) -> defaultdict[int, list[Spec]]:
         elif row.last_entry_at is not None:
             taken[row.query_id].append(AssignmentSpec(row.user_id, row.query_id, row.tool, _SEEN))
     return taken
+
+
+def _workers_among(session: Session, user_ids: Iterable[int]) -> dict[int, CrowdWorker]:
+    """Return those of these people who came through a link."""
+    statement = select(CrowdWorker).where(CrowdWorker.user_id.in_(set(user_ids)))
+    return {worker.user_id: worker for worker in session.scalars(statement)}
+
+
+def _gold_of_study(session: Session, study_id: int) -> dict[int, list[list[int]]]:
+    """Return the gold pairs of each query of the study that has any."""
+    statement = (
+        select(GoldPair.query_id, GoldPair.left_id, GoldPair.right_id)
+        .join(Query, Query.id == GoldPair.query_id)
+        .where(Query.study_id == study_id)
+        .order_by(GoldPair.id)
+    )
+    found: dict[int, list[list[int]]] = {}
+    for query, left, right in session.execute(statement):
+        found.setdefault(query, []).append([left, right])
+    return found

@@ -46,18 +46,18 @@ def _manifest(archive: ZipFile, revision: str, path: Path) -> Manifest:
             f"{path} is the full copy of one study, not a backup: read it with "
             f"topkapi study import {path}"
         )
-    found = json.loads(archive.read(MANIFEST))
+    manifest = json.loads(archive.read(MANIFEST))
     advice = "restore it with the version that wrote it, then upgrade."
-    if found["format"] != FORMAT:
+    if manifest["format"] != FORMAT:
         raise Invalid(
-            f"{path} has format {found['format']}, but this version reads {FORMAT}: {advice}"
+            f"{path} has format {manifest['format']}, but this version reads {FORMAT}: {advice}"
         )
-    if found["revision"] != revision:
+    if manifest["revision"] != revision:
         raise Invalid(
-            f"{path} was made at migration {found['revision']}, but this version is at {revision}: "
-            f"{advice}"
+            f"{path} was made at migration {manifest['revision']}, but this version is at "
+            f"{revision}: {advice}"
         )
-    return Manifest.model_validate(found)
+    return Manifest.model_validate(manifest)
 
 
 def _refuse_unless_empty(connection: Connection) -> None:

@@ -16,6 +16,9 @@ from topkapi.app.db.row_files import write_rows
 from topkapi.app.services.backups.archive import MANIFEST, Manifest, last_ids
 
 SYNC_BYTES = 4 * 1024**2
+_ROWS = 500
+_LEVEL = 1  # fast: the snapshot is held while compressing, and the CPU has other work
+_PAGES = 16  # rows per fetch where a row contains a page, which can be large
 
 
 class _Steady(io.FileIO):
@@ -51,11 +54,6 @@ def private_file(path: Path) -> Iterator[BinaryIO]:
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
-
-
-_ROWS = 500
-_LEVEL = 1  # fast: the snapshot is held while compressing, and the CPU has other work
-_PAGES = 16  # rows per fetch where a row contains a page, which can be large
 
 
 def write_backup(engine: Engine, revision: str, path: Path) -> dict[str, int]:

@@ -8,20 +8,22 @@ judging, and nothing else: the account is an assessor of this study only.
 
 import hmac
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from sqlalchemy.orm import Session
+from sqlalchemy import ColumnElement, func, select
+from sqlalchemy.orm import Session, aliased, joinedload
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import CrowdWorker, EntryLink, Study, User
-from topkapi.app.db.queries import crowds as queries
+from topkapi.app.db.models import Assignment, CrowdWorker, EntryLink, Query, Study, User
 from topkapi.app.db.queries.assignments import assignments as assigned
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain import addresses
 from topkapi.app.domain.assignment.rotation import AssignmentSpec
-from topkapi.app.domain.crowds import Arrival, next_work
-from topkapi.app.domain.enums import Role
+from topkapi.app.domain.crowds import Arrival, Platform, next_work
+from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import Forbidden, StudyFull
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.tokens import hash_token
@@ -32,8 +34,8 @@ from topkapi.app.services.assignments.steps import Spec
 IDLE = timedelta(hours=24)  # without an answer, until somebody else may take the place
 _FULL = "Nothing was stored. Please return your submission on the platform's page."
 _OTHER_SESSION = (
-    "Somebody with this worker id has begun in another browser and with another submission. Open "
-    "the link in the browser in which you began, or ask the people who run the study."
+    "This worker id is already in use in another browser, with another submission. Open the link "
+    "in the browser where you started, or ask the people who run the study."
 )
 
 
@@ -52,10 +54,10 @@ def enter(
 
     ``devices`` are the people who have signed in with this browser.
     """
-    known = queries.worker_of(session, study.id, link.platform, arrival.worker)
+    known = _worker_of(session, study.id, link.platform, arrival.worker)
     if known is None:
         hold_settings(session, study, to_change=True)  # the next worker waits for these slots
-        known = queries.worker_of(session, study.id, link.platform, arrival.worker)
+        known = _worker_of(session, study.id, link.platform, arrival.worker)
     if known is not None:
         return _again(session, link, study, known, arrival, devices)
     _refuse_full(session, link, study)
@@ -123,7 +125,7 @@ def people_needed(session: Session, link: EntryLink, study: Study) -> int:
     Everybody gets each query once; the work of people who left is free.
     """
     tools = rotation.rotated_tools(study)
-    taken = queries.taken_slots(session, study.id, tools, link.rounds, since=now() - IDLE)
+    taken = _taken_slots(session, study.id, tools, link.rounds, since=now() - IDLE)
     every = assigned.queries_of_study(session, study.id)
     free = [link.rounds * len(tools) - taken.get(query.id, 0) for query in every]
     return max(-(-sum(free) // link.share), *free) if free else 0
@@ -135,13 +137,13 @@ def _refuse_full(session: Session, link: EntryLink, study: Study) -> None:
 
 
 def _has_enough(session: Session, link: EntryLink, since: datetime | None = None) -> bool:
-    people = queries.people_of_links(session, link.study_id or 0, since=since).get(link.id, 0)
+    people = people_of_links(session, link.study_id or 0, since=since).get(link.id, 0)
     return link.most_people is not None and people >= link.most_people
 
 
 def _release_idle(session: Session, study: Study) -> None:
     """Withdraw the work of people who left: somebody else needs their place."""
-    withdraw_many(session, study, queries.idle_work(session, study.id, now() - IDLE))
+    withdraw_many(session, study, _idle_work(session, study.id, now() - IDLE))
 
 
 def _new_user(session: Session) -> User:
@@ -182,3 +184,96 @@ def _record(session: Session, study: Study, action: str, link: EntryLink, user: 
         platform=link.platform.value,
         consent=link.consent_digest[:12],
     )
+
+
+def people_of_links(
+    session: Session, study_id: int, *, since: datetime | None = None
+) -> dict[int, int]:
+    """Return how many people hold a place by each link of a study.
+
+    Nobody does whose work was withdrawn; with ``since``, neither do those who have finished nothing
+    and were idle from then on.
+    """
+    holds = select(Assignment.id).where(
+        Assignment.user_id == CrowdWorker.user_id, Assignment.withdrawn_at.is_(None)
+    )
+    if since is not None:
+        holds = holds.where(Assignment.finished_at.is_not(None) | ~_idle(since))
+    statement = (
+        select(CrowdWorker.link_id, func.count())
+        .where(CrowdWorker.study_id == study_id, holds.exists())
+        .group_by(CrowdWorker.link_id)
+    )
+    return {link_id: count for link_id, count in session.execute(statement) if link_id}
+
+
+def _taken_slots(
+    session: Session, study_id: int, tools: Sequence[Tool], rounds: int, *, since: datetime
+) -> dict[int, int]:
+    """Return how many combinations of tool and round people have of each query of a study.
+
+    Those of workers without an answer since ``since`` are free.
+    """
+    crowd = select(CrowdWorker.user_id).where(CrowdWorker.study_id == study_id)
+    left = Assignment.user_id.in_(crowd) & Assignment.finished_at.is_(None) & _idle(since)
+    slots = (
+        select(Assignment.query_id, Assignment.tool, Assignment.round)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, by_people(), Assignment.withdrawn_at.is_(None), ~left)
+        .where(Assignment.tool.in_(tools), Assignment.round < rounds)
+        .distinct()
+        .subquery()
+    )
+    statement = select(slots.c.query_id, func.count()).group_by(slots.c.query_id)
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def _idle_work(session: Session, study_id: int, since: datetime) -> Sequence[int]:
+    """Return the unfinished assignments of workers without an answer since ``since``."""
+    statement = (
+        select(Assignment.id)
+        .join(CrowdWorker, CrowdWorker.user_id == Assignment.user_id)
+        .where(CrowdWorker.study_id == study_id, *_open(), _idle(since))
+    )
+    return session.scalars(statement.order_by(Assignment.id)).all()
+
+
+def _open() -> tuple[ColumnElement[bool], ...]:
+    return Assignment.withdrawn_at.is_(None), Assignment.finished_at.is_(None)
+
+
+def _idle(since: datetime) -> ColumnElement[bool]:
+    """Return whether the person of an assignment has answered nothing since ``since``."""
+    other = aliased(Assignment)
+    recent = func.coalesce(other.last_entry_at, other.created_at) >= since
+    return ~select(other.id).where(other.user_id == Assignment.user_id, recent).exists()
+
+
+def _worker_of(
+    session: Session, study_id: int, platform: Platform, worker_id: str
+) -> CrowdWorker | None:
+    """Return the worker of a study with this id of the platform, with the account."""
+    statement = (
+        select(CrowdWorker)
+        .options(joinedload(CrowdWorker.user))
+        .where(
+            CrowdWorker.study_id == study_id,
+            CrowdWorker.platform == platform,
+            CrowdWorker.worker_id == worker_id,
+        )
+    )
+    return session.scalar(statement)
+
+
+def open_work(session: Session, user_id: int) -> int | None:
+    """Return the id of the person's first unfinished assignment."""
+    statement = (
+        select(Assignment.id)
+        .where(
+            Assignment.user_id == user_id,
+            Assignment.withdrawn_at.is_(None),
+            Assignment.finished_at.is_(None),
+        )
+        .order_by(Assignment.last_entry_at.is_(None), Assignment.id)
+    )
+    return session.scalar(statement.limit(1))

@@ -2,17 +2,22 @@
 
 import re
 import secrets
+from dataclasses import dataclass, fields
+from datetime import datetime
 from hashlib import sha256
+from typing import Any
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
 
 from topkapi.app.db.base import now
 from topkapi.app.db.models import EntryLink, Study
 from topkapi.app.db.queries import crowds as queries
-from topkapi.app.domain.crowds import checked_redirect
+from topkapi.app.domain.crowds import Platform, checked_redirect
 from topkapi.app.domain.errors import BadToken, Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.tokens import hash_token
+from topkapi.app.services.crowds.entering import people_needed, people_of_links
 
 MOST_PEOPLE, MOST_SHARE, MOST_ROUNDS = 100_000, 1_000, 1_000
 LONGEST_CONSENT, LONGEST_CODE = 50_000, 100
@@ -21,6 +26,47 @@ _GONE = (
     "This link is not valid, or the study no longer takes people. "
     "Return to the platform's page; nothing was stored."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class LinkRecord:
+    """An entry link and the number of people who hold a place; it is closed from `closed_at` on.
+
+    At least `needed` more people are needed for the work that is left.
+    """
+
+    id: int
+    platform: Platform
+    consent: str
+    code: str
+    redirect_url: str
+    most_people: int | None
+    share: int
+    rounds: int
+    screen_out: str
+    people: int
+    needed: int
+    created_at: datetime
+    closed_at: datetime | None
+
+    @property
+    def falls_short(self) -> bool:
+        """Whether fewer people are let in than the work needs."""
+        return self.most_people is not None and self.people + self.needed > self.most_people
+
+
+def links_of(session: Session, study: Study) -> list[LinkRecord]:
+    """Return the entry links of a study, newest first."""
+    return [record_of(session, study, link) for link in queries.links_of_study(session, study.id)]
+
+
+def record_of(session: Session, study: Study, link: EntryLink) -> LinkRecord:
+    """Copy a link, and count its people."""
+    people = people_of_links(session, study.id).get(link.id, 0)
+    known: dict[str, Any] = {"people": people, "needed": people_needed(session, link, study)}
+    for field in fields(LinkRecord):
+        known.setdefault(field.name, getattr(link, field.name, None))
+    return LinkRecord(**known)
 
 
 def create_link(
@@ -47,29 +93,29 @@ def create_link(
 
 def close_link(
     session: Session, study: Study, link_id: int, *, actor_id: int | None = None
-) -> EntryLink:
+) -> LinkRecord:
     """Close a link: nobody new comes in; people who have begun can return and finish."""
     link = _link_of(session, study, link_id)
     if link.closed_at is None:
         link.closed_at = now()
         _record(session, study, "entry_link.close", link, actor_id)
-    return link
+    return record_of(session, study, link)
 
 
 def open_link(
     session: Session, study: Study, link_id: int, *, actor_id: int | None = None
-) -> EntryLink:
+) -> LinkRecord:
     """Open a closed link again."""
     link = _link_of(session, study, link_id)
     if link.closed_at is not None:
         link.closed_at = None
         _record(session, study, "entry_link.open", link, actor_id)
-    return link
+    return record_of(session, study, link)
 
 
 def link_of_token(session: Session, token: str) -> EntryLink:
     """Return the link of a token with its study, or raise `BadToken`."""
-    link = queries.link_of_hash(session, hash_token(token))
+    link = _link_of_hash(session, hash_token(token))
     if link is None or link.study is None or link.study.archived_at is not None:
         raise BadToken(_GONE)
     return link
@@ -96,7 +142,7 @@ def _checked_consent(text: str) -> str:
     text = text.replace("\r\n", "\n").strip()
     if not 1 <= len(text) <= LONGEST_CONSENT:
         raise Invalid(
-            f"Enter the text to which people agree, at most {LONGEST_CONSENT:,} characters.",
+            f"Enter the consent text, at most {LONGEST_CONSENT:,} characters.",
             field="consent",
         )
     left = _PLACEHOLDER.search(text)
@@ -135,3 +181,9 @@ def _record(
         platform=link.platform.value,
         consent=link.consent_digest[:12],
     )
+
+
+def _link_of_hash(session: Session, token_hash: str) -> EntryLink | None:
+    """Return the link with this hash, with its study."""
+    statement = select(EntryLink).options(joinedload(EntryLink.study))
+    return session.scalar(statement.where(EntryLink.token_hash == token_hash))

@@ -20,6 +20,15 @@ _HEAD = struct.Struct(">HQ")
 _MAX_NAME = 4000
 
 Frame = tuple[str, bytes]
+END, REFUSED, MISSING = "", "refused", "missing"  # names of the last frame of an answer
+_CHUNK = 1 << 20
+_ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
+# Memory that allocators only reserve counts towards the limit, too.
+_SMALL = {
+    "ARROW_DEFAULT_MEMORY_POOL": "system",
+    "MALLOC_ARENA_MAX": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 
 
 class BadFrame(Exception):
@@ -58,17 +67,6 @@ def _exactly(stream: IO[bytes], size: int) -> bytes:
     if len(data) != size:
         raise BadFrame
     return data
-
-
-END, REFUSED, MISSING = "", "refused", "missing"  # names of the last frame of an answer
-_CHUNK = 1 << 20
-_ENVIRONMENT = ("PATH", "PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "TMPDIR")
-# Memory that allocators only reserve counts towards the limit, too.
-_SMALL = {
-    "ARROW_DEFAULT_MEMORY_POOL": "system",
-    "MALLOC_ARENA_MAX": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-}
 
 
 class UnreadableBytes(ValueError):

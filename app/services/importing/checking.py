@@ -116,7 +116,7 @@ def part_notes(part: Part) -> Iterator[str]:
     if part.left_out:
         left = counted(part.left_out, "candidate")
         yield f"{left} left out: their documents are missing or empty"
-    yield "documents that are candidates of no query and of no practice question were left out"
+    yield "documents that no query or practice question uses were left out"
 
 
 def _ranked(

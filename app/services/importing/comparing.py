@@ -80,7 +80,7 @@ def compare(session: Session, checked: Checked, policy: EditPolicy = KEEP_EDITS)
         problems.refuse_if_any()
     if not changes:
         kept = ", ".join(edit.field for edit in changes.merged.edits)
-        edits = f" What was edited in the study is kept: {kept}." if kept else ""
+        edits = f" Edits made in the study are kept: {kept}." if kept else ""
         raise Unchanged(
             f"The study {study.slug!r} already exists, and these files contain nothing new.{edits}"
         )

@@ -94,14 +94,14 @@ def _swapped_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
     return None
 
 
-def _foreign_ids(_lines: Lines, found: Sequence[Problem]) -> Cause | None:
+def _foreign_ids(_lines: Lines, problems: Sequence[Problem]) -> Cause | None:
     for kind, others in ((ProblemKind.NO_QUERY, "queries"), (ProblemKind.NO_DOCUMENT, "documents")):
-        if len(found) > 2 and all(each.kind is kind for each in found):
-            quoted = _QUOTED.search(found[0].problem)
+        if len(problems) > 2 and all(each.kind is kind for each in problems):
+            quoted = _QUOTED.search(problems[0].problem)
             given = f", such as {quoted[0]}," if quoted else ""
             return (
                 f"The ids of this file{given} are not those of the {others}.",
-                f"Compare both files for prefixes, leading zeros and capitals. {found[0].mend}",
+                f"Compare both files for prefixes, leading zeros and capitals. {problems[0].mend}",
             )
     return None
 
@@ -124,13 +124,13 @@ def _qrels_without_grades(lines: Lines, found: Sequence[Problem]) -> Cause | Non
     return None
 
 
-def _most_frequent(found: Sequence[Problem]) -> Cause:
-    kinds = Counter(_QUOTED.sub("…", each.problem) for each in found)
+def _most_frequent(problems: Sequence[Problem]) -> Cause:
+    kinds = Counter(_QUOTED.sub("…", each.problem) for each in problems)
     kind, count = kinds.most_common(1)[0]
-    first = next(each for each in found if _QUOTED.sub("…", each.problem) == kind)
+    first = next(each for each in problems if _QUOTED.sub("…", each.problem) == kind)
     if count == 1:
-        return f"{len(found)} different problems; the first: {first.problem}", first.mend
-    return f"{count} of {len(found)} problems are of one kind: {first.problem}", first.mend
+        return f"{len(problems)} different problems; the first: {first.problem}", first.mend
+    return f"{count} of {len(problems)} problems are of one kind: {first.problem}", first.mend
 
 
 def _any(found: Sequence[Problem], kind: ProblemKind) -> bool:

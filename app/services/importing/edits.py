@@ -8,12 +8,13 @@ edit and is kept. What only the files changed is taken. What both changed needs 
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import datetime
 from typing import Any, Literal
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, joinedload
 
-from topkapi.app.db.models import Study
-from topkapi.app.db.queries.audit import last_event_about
+from topkapi.app.db.models import AuditEvent, Study
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.bundle import ImportedHead
 from topkapi.app.services.importing.problems import Problems
@@ -22,6 +23,10 @@ Fields = Mapping[str, Any]
 Outcome = Literal["kept", "replaced", "undecided", "fixed"]
 NAME, GUIDELINES = "name", "guidelines"
 _UNKNOWN = object()  # the value at the latest import, of a study that was imported long ago
+_DECIDE = (
+    "Decide which one counts: import with --edits keep for the study's, or --edits replace for "
+    "the file's; on the import page, choose there."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +155,6 @@ def _fields(head: Mapping[str, Any]) -> dict[str, Any]:
     return {NAME: head[NAME], GUIDELINES: head[GUIDELINES], **settings}
 
 
-_DECIDE = (
-    "Decide which one counts: import with --edits keep for the study's, or --edits replace for "
-    "the file's; on the import page, choose there."
-)
-
-
 def refuse_undecided(
     session: Session, study: Study, head: ImportedHead, merged: Merged, problems: Problems
 ) -> None:
@@ -195,7 +194,7 @@ def last_change(session: Session, study: Study, field: str) -> str:
     """Return a sentence on who changed the field of the study last, where and when."""
     action = "study.guidelines" if field == GUIDELINES else "study.settings"
     about = None if field == GUIDELINES else field
-    event = last_event_about(session, study.slug, action, since=study.created_at, field=about)
+    event = _last_event_about(session, study.slug, action, since=study.created_at, field=about)
     if event is None:
         return "The study has it from its last import."
     page = "Guidelines" if field == GUIDELINES else "Settings"
@@ -228,3 +227,16 @@ def _values(edit: Edit) -> str:
         return "The guidelines of this file differ from those of the study"
     name = "The name" if edit.field == NAME else edit.field
     return f"{name} is {in_words(edit.files)} here, but {in_words(edit.study)} in the study"
+
+
+def _last_event_about(
+    session: Session, subject: str, action: str, *, since: datetime, field: str | None = None
+) -> AuditEvent | None:
+    """Return the latest event of a kind with its actor, whose detail has ``field`` if given."""
+    statement = select(AuditEvent).options(joinedload(AuditEvent.user))
+    statement = statement.where(AuditEvent.subject == subject, AuditEvent.action == action)
+    statement = statement.where(AuditEvent.at >= since)
+    for event in session.scalars(statement.order_by(AuditEvent.id.desc()).limit(100)):
+        if field is None or field in event.detail:
+            return event
+    return None

@@ -13,15 +13,14 @@ from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import Fence, Frame, UnreadableBytes
 from topkapi.app.services.pages.pdf import TEXT
 
+_PART = re.compile(rf"[0-9]{{1,4}}\.webp|index\.html|{TEXT}")
+
 
 def scratch_file(owner: object) -> IO[bytes]:
     """Return a temporary file that is closed when ``owner`` is no longer used."""
     opened = ExitStack()
     finalize(owner, opened.close)
     return opened.enter_context(TemporaryFile())
-
-
-_PART = re.compile(rf"[0-9]{{1,4}}\.webp|index\.html|{TEXT}")
 
 
 class Media:

@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from secrets import token_hex
 from typing import Any, Literal
 
+from sqlalchemy import func, select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Assignment, Content, Document, Query, Study, User
 from topkapi.app.db.models.study import UNFINISHED
-from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.db.queries.studies.importing import lock_imports
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.db.search import index_documents
@@ -100,7 +100,7 @@ class ImportReport:
         planned = {"create": "would import", "extend": "would extend", "restore": "would restore"}
         done = {"create": "imported", "extend": "extended", "restore": "restored"}
         outcome = (planned if self.dry_run else done)[self.action]
-        found = [
+        texts = [
             f"{self.slug}: {outcome} {self.name!r} ({', '.join(self.tools)}; k = {self.k}, "
             f"{self.sorter})",
             f"  {self.queries:,} queries ({self.new_queries:,} new), {self.documents:,} documents "
@@ -109,23 +109,23 @@ class ImportReport:
             f"{format_size(self.bytes)}",
         ]
         if self.practice:
-            found.append(f"  {self.practice:,} practice questions for the training of assessors")
+            texts.append(f"  {self.practice:,} practice questions for the training of assessors")
         if self.gold:
-            found.append(f"  {self.gold:,} gold pairs with known answers")
-        found += [f"  {role} from {path}" for role, path in self.read_from.items()]
+            texts.append(f"  {self.gold:,} gold pairs with known answers")
+        texts += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.continued:
-            found.append(f"  {counted(self.continued, 'assignment')} continued with new candidates")
+            texts.append(f"  {counted(self.continued, 'assignment')} continued with new candidates")
         if self.reopened:
             whose = ", ".join(f"{who} {count}" for who, count in self.reopened.items())
-            found.append(f"  {'reopens' if self.dry_run else 'reopened'} finished work: {whose}")
+            texts.append(f"  {'reopens' if self.dry_run else 'reopened'} finished work: {whose}")
         if self.unused_documents:
-            found.append(f"  {self.unused_documents:,} documents are not candidates of any query")
+            texts.append(f"  {self.unused_documents:,} documents are not candidates of any query")
         for edit in self.edits:
-            found.append(f"  {edit.field} was edited in the study: {_OUTCOMES[edit.outcome]}")
-        found += [f"  {note}" for note in self.notes]
+            texts.append(f"  {edit.field} was edited in the study: {_OUTCOMES[edit.outcome]}")
+        texts += [f"  {note}" for note in self.notes]
         if self.ignored:
-            found.append(f"  not read: {', '.join(self.ignored[:10])}")
-        return found
+            texts.append(f"  not read: {', '.join(self.ignored[:10])}")
+        return texts
 
 
 _COUNTED = frozenset(each.name for each in fields(ImportReport))
@@ -221,12 +221,20 @@ def _staging(
 
 
 def _rendered(session: Session, changes: Changes) -> set[str]:
-    return stored.rendered_files(session, changes.study.id) if changes.study else set()
+    """Return paths of documents that have been rendered: PDF files."""
+    if changes.study is None:
+        return set()
+    statement = (
+        select(Document.path)
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Document.study_id == changes.study.id, Content.media_type == "application/pdf")
+    )
+    return set(session.scalars(statement))
 
 
 def _meanwhile(checked: Checked) -> Conflict:
     return Conflict(
-        f"Somebody else changed {checked.bundle.head.slug!r} or its pages at the same time. "
+        f"Someone else changed {checked.bundle.head.slug!r} or its pages at the same time. "
         "Nothing was written; try again."
     )
 
@@ -314,8 +322,19 @@ def _asking_nothing(checked: Checked) -> Iterator[str]:
 
 def _growing(session: Session, changes: Changes) -> dict[str, tuple[int, int]]:
     """Return by assessor how much work gets further candidates, and how much of it is finished."""
-    study = changes.study
-    return stored.count_growing(session, study.id, changes.growing) if study else {}
+    if changes.study is None:
+        return {}
+    statement = (
+        select(User.email, func.count(Assignment.id), func.count(Assignment.finished_at))
+        .join(Assignment, Assignment.user_id == User.id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == changes.study.id, Query.external_id.in_(changes.growing))
+        .where(Assignment.tool != Tool.LISTS, Assignment.round >= 0)
+        .where(Assignment.withdrawn_at.is_(None))
+        .group_by(User.email)
+        .order_by(User.email)
+    )
+    return {email: (work, finished) for email, work, finished in session.execute(statement)}
 
 
 def _decisions(report: ImportReport) -> dict[str, str]:

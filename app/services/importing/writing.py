@@ -2,11 +2,11 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, TypeVar, cast
 
-from sqlalchemy import Table, insert
+from sqlalchemy import Table, insert, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
@@ -118,7 +118,7 @@ def continue_work(session: Session, study: Study, query_ids: Collection[int]) ->
     """
     lock_queries(session, query_ids)
     pages = queries.candidates_of_study(session, study.id)
-    rows = queries.growing_work(session, query_ids)
+    rows = _growing_work(session, query_ids)
     # A machine has not judged the new pages: their scores are average.
     scores = queries.prior_of_study(session, study.id, study.settings.prior)
     teams = {row.plan_digest for row in rows if row.finished_at is None}
@@ -159,3 +159,11 @@ def _hash_of_study(checked: Checked) -> str:
         for record in checked[kind].items():
             digest.update(repr(record).encode())
     return digest.hexdigest()
+
+
+def _growing_work(session: Session, query_ids: Collection[int]) -> Sequence[Assignment]:
+    """Return and lock the assignments of these queries that judge all their pages."""
+    statement = select(Assignment).where(
+        Assignment.query_id.in_(query_ids), Assignment.tool != Tool.LISTS, Assignment.round >= 0
+    )
+    return session.scalars(statement.order_by(Assignment.id).with_for_update()).all()

@@ -23,6 +23,10 @@ from topkapi.app.services.results.ranking import StudyRanking, ranking_of
 
 FOLDS = 5
 SEED = 0
+_BY_K: Mapping[Truth, tuple[str, str]] = {
+    "topk": ("κ-N@k", "kappa-ndcg"),
+    "graded": ("N@k", "ndcg"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,7 @@ def comparison_of(ranking: StudyRanking, parameters: Json) -> ModelComparison:
     wanted = set(parameters["features"]) or set(ranking.features)
     columns = [at for at, name in enumerate(ranking.features) if name in wanted]
     if not columns:
-        raise Invalid("The study has none of the chosen features any more.", field="features")
+        raise Invalid("The study no longer has any of the chosen features.", field="features")
     data = all_data.with_features(all_data.features[:, columns])
     narrowed = replace(ranking, data={**ranking.data, truth: data})
     return ModelComparison(
@@ -62,12 +66,6 @@ def comparison_of(ranking: StudyRanking, parameters: Json) -> ModelComparison:
         features=tuple(ranking.features[at] for at in columns),
         entries=tuple(ModelEntry(name) for name in parameters["models"]),
     )
-
-
-_BY_K: Mapping[Truth, tuple[str, str]] = {
-    "topk": ("κ-N@k", "kappa-ndcg"),
-    "graded": ("N@k", "ndcg"),
-}
 
 
 def curves_of(

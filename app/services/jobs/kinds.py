@@ -34,13 +34,18 @@ def run_report(job: RunningJob) -> Json:
     job.progress(0.0, "reading answers")
     with export_session(job.sessions) as session:
         source = StudySource(session, job.study, ExportOptions(pseudonyms=True))
-        digest, found = state_digest(source), gathered(source, None)
-    report = report_on(found, note=job.progress)
-    agreement = [[each.title, each.agreement.overall.value] for each in report.tools]
+        digest, data = state_digest(source), gathered(source, None)
+    report = report_on(data, note=job.progress)
+    figures = [(each.title, each.agreement.overall) for each in report.tools]
+    agreement = [
+        [title, each.value, *(each.interval or (None, None)), each.no_interval]
+        for title, each in figures
+        if each.value is not None
+    ]
     return {
         "digest": digest,
-        "agreement": [each for each in agreement if each[1] is not None],
-        "disagreements": contention(found.study),
+        "agreement": agreement,
+        "disagreements": contention(data.study),
         "report": storable(report),
     }
 

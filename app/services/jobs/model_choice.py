@@ -3,13 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json
-from topkapi.app.db.queries import jobs as queries
+from topkapi.app.db.models import Assignment, Candidate, Query
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.extras import EXTRAS, is_installed
+
+_SAMPLE = 200  # candidates whose features are looked at
 
 FEWEST_QUERIES = 3  # a part to train on, one to tune on, one to test on
 USUAL = ("regression", "ranksvm", "listnet", "topk-listmle", "focused-net")
@@ -50,8 +53,8 @@ def model_offer(session: Session, study_id: int) -> ModelOffer:
     from topkapi.analysis.data.text_features import NAMES
     from topkapi.analysis.experiments.grids import TABLE_ORDER, title
 
-    labelled = queries.labelled_queries(session, study_id)
-    own = queries.feature_names(session, study_id)
+    labelled = _labelled_queries(session, study_id)
+    own = _feature_names(session, study_id)
     return ModelOffer(
         queries={truth: labelled.get(tool, 0) for truth, tool in _TOOLS.items()},
         models={
@@ -91,3 +94,29 @@ def job_parameters(offer: ModelOffer, choice: ModelChoice) -> Json:
 
 def _by_number(name: str) -> tuple[int, str]:
     return (int(name), name) if name.isascii() and name.isdigit() else (2**63, name)
+
+
+def _labelled_queries(session: Session, study_id: int) -> Mapping[Tool, int]:
+    """Return per tool the number of queries that somebody has finished."""
+    statement = (
+        select(Assignment.tool, func.count(Query.id.distinct()))
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.finished_at.is_not(None),
+            Assignment.withdrawn_at.is_(None),
+        )
+        .group_by(Assignment.tool)
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
+def _feature_names(session: Session, study_id: int) -> set[str]:
+    """Return the names of features in a sample of the study's candidates."""
+    statement = (
+        select(Candidate.features)
+        .join(Query, Query.id == Candidate.query_id)
+        .where(Query.study_id == study_id, Candidate.features.is_not(None))
+        .limit(_SAMPLE)
+    )
+    return {name for features in session.scalars(statement) for name in features or {}}

@@ -8,21 +8,22 @@ workers of several hosts agree; on SQLite that is the clock of the one host.
 """
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from sqlalchemy import ColumnElement, CursorResult, and_, delete, or_, select, update
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, undefer
 
 from topkapi.app.db.base import Json, clock, now
-from topkapi.app.db.models import Job, Study
+from topkapi.app.db.models import Job, Study, User
 from topkapi.app.db.notices import notify
-from topkapi.app.db.queries import jobs as queries
 from topkapi.app.db.queries.jobs import LONGEST_LEASE, is_held
 from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services import audit
+from topkapi.app.services.jobs.records import JudgeJob, ShownJob, shown_job
 
 CHANNEL = "topkapi_jobs"  # of notices that a job waits
 LEASE = timedelta(seconds=30)
@@ -79,7 +80,7 @@ def queue_job(
 
 def required_job(session: Session, study: Study, job_id: int) -> Job:
     """Return a job of the study with its result; raise NotFound if it has no such job."""
-    job = queries.job_of_study(session, study.id, job_id)
+    job = _job_of_study(session, study.id, job_id)
     if job is None:
         raise NotFound(f"The study {study.slug!r} has no job {job_id}.")
     return job
@@ -228,13 +229,13 @@ def release_job(session: Session, held: Lease) -> bool:
 
 def request_stop(session: Session, job: Job, slug: str, *, actor_id: int | None = None) -> None:
     """Stop a job: a waiting one ends at once, a running one at its next step."""
-    found = session.scalar(select(Job).where(Job.id == job.id).with_for_update())
-    if found is None or found.state.final or found.stop_requested:
+    locked = session.scalar(select(Job).where(Job.id == job.id).with_for_update())
+    if locked is None or locked.state.final or locked.stop_requested:
         return
-    found.stop_requested = True
-    if found.state is JobState.QUEUED:
-        _end(found, JobState.STOPPED, "Stopped.")
-    audit.record(session, actor_id, "job.stop", slug, job=found.id, kind=found.kind)
+    locked.stop_requested = True
+    if locked.state is JobState.QUEUED:
+        _end(locked, JobState.STOPPED, "Stopped.")
+    audit.record(session, actor_id, "job.stop", slug, job=locked.id, kind=locked.kind)
 
 
 def _ended() -> ColumnElement[bool]:
@@ -272,3 +273,29 @@ def _change(session: Session, held: Lease, **values: Any) -> bool:
     found = session.execute(statement)
     assert isinstance(found, CursorResult)
     return found.rowcount == 1
+
+
+def jobs_of_study(session: Session, study_id: int, *, limit: int) -> Sequence[ShownJob]:
+    """Return the latest jobs without their results."""
+    statement = (
+        select(Job, User.name)
+        .outerjoin(User, User.id == Job.created_by)
+        .where(Job.study_id == study_id)
+        .order_by(Job.id.desc())
+        .limit(limit)
+    )
+    return [shown_job(job, name or "") for job, name in session.execute(statement)]
+
+
+def runs_of_study(session: Session, study_id: int, limit: int) -> Sequence[JudgeJob]:
+    """Return the latest runs of machines, with their results."""
+    statement = select(Job).where(Job.study_id == study_id, Job.kind == "judge")
+    latest = statement.order_by(Job.id.desc()).limit(limit)
+    rows = session.scalars(latest.options(undefer(Job.result)))
+    return [JudgeJob(shown_job(row), json.loads(row.result or "{}")) for row in rows]
+
+
+def _job_of_study(session: Session, study_id: int, job_id: int) -> Job | None:
+    """Return a job of the study with its result."""
+    statement = select(Job).where(Job.id == job_id, Job.study_id == study_id)
+    return session.scalar(statement.options(undefer(Job.result)))

@@ -54,13 +54,13 @@ class Worker:
             while True:
                 try:
                     recovered = recovered or self._recover()
-                    found = self.run_one()
+                    ran = self.run_one()
                 except SQLAlchemyError:
                     _log.exception("the database did not answer")
-                    found = recovered = False
-                if not found and until_empty:
+                    ran = recovered = False
+                if not ran and until_empty:
                     return
-                if not found:
+                if not ran:
                     listener.wait(self.idle)
 
     def _recover(self) -> bool:

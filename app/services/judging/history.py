@@ -1,12 +1,13 @@
 """An assessor's own past answers of a query; Undo remains the only way to change one."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import JudgmentRow
-from topkapi.app.db.queries import flags
+from topkapi.app.db.models import Flag, JudgmentRow
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.labeling import answers_and_notes
 from topkapi.app.domain.enums import Tool
@@ -85,7 +86,7 @@ def _flags(session: Session, assignment_id: int) -> tuple[PastFlag, ...]:
             *(flag.position, flag.reason, flag.created_at, flag.handled_at is not None),
             reply=flag.reply,
         )
-        for flag in flags.flags_of_assignment(session, assignment_id)
+        for flag in _flags_of_assignment(session, assignment_id)
     )
 
 
@@ -132,3 +133,9 @@ def undone_answer(session: Session, assignment_id: int) -> UndoneAnswer | None:
     ]
     _, undone = stacks(log)
     return undone[-1] if undone else None
+
+
+def _flags_of_assignment(session: Session, assignment_id: int) -> Sequence[Flag]:
+    """Return the flags of an assignment, latest first."""
+    statement = select(Flag).where(Flag.assignment_id == assignment_id)
+    return session.scalars(statement.order_by(Flag.id.desc())).all()

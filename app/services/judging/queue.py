@@ -40,6 +40,7 @@ class QueueItem:
     """
 
     assignment_id: int
+    slug: str
     study: str
     query: str
     description: str
@@ -80,15 +81,22 @@ class Queue:
         """The assignment to continue with: the latest begun one, or the first waiting one."""
         return self.next_after(None)
 
+    @property
+    def by_study(self) -> tuple[QueueItem, ...]:
+        """The assignments, those of one study together; the study to continue with is first."""
+        studies = list(dict.fromkeys(work.slug for work in self.works))
+        return tuple(sorted(self.works, key=lambda work: studies.index(work.slug)))
+
     def next_after(self, assignment_id: int | None) -> QueueItem | None:
         """Return the assignment to continue with after this one."""
         todo = (work for work in self.works if work.state in (WorkState.BEGUN, WorkState.WAITING))
         return next((work for work in todo if work.assignment_id != assignment_id), None)
 
     @property
-    def waiting_for_team(self) -> int:
-        """Number of assignments whose last questions teammates have."""
-        return sum(work.state is WorkState.WAITS_FOR_TEAM for work in self.works)
+    def waits(self) -> QueueItem | None:
+        """The first assignment whose last questions teammates have."""
+        waiting = (work for work in self.works if work.state is WorkState.WAITS_FOR_TEAM)
+        return next(waiting, None)
 
     @property
     def grown(self) -> int:
@@ -150,6 +158,7 @@ def _last_activity(work: QueueItem) -> float:
 
 def _item(
     number: int,
+    slug: str,
     study: str,
     query: str,
     description: str,
@@ -165,6 +174,7 @@ def _item(
 ) -> QueueItem:
     return QueueItem(
         assignment_id=number,
+        slug=slug,
         study=study,
         query=query,
         description=description,

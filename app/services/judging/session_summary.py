@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from sqlalchemy.orm import Session
+from sqlalchemy import func, select
+from sqlalchemy.orm import Session, joinedload
 
-from topkapi.app.db.models import User
-from topkapi.app.db.queries import crowds
+from topkapi.app.db.models import Assignment, CrowdWorker, User
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.timing import count_pauses
 from topkapi.app.domain.log import EntryKind, fold
@@ -31,10 +31,10 @@ class Completion:
 
 def completion_of(session: Session, user_id: int) -> Completion | None:
     """Return what ends the person's part, if they came through a link and have nothing to do."""
-    worker = crowds.crowd_account(session, user_id)
+    worker = _crowd_account(session, user_id)
     if worker is None or worker.link is None:
         return None
-    assigned, finished = crowds.counts_of_work(session, user_id)
+    assigned, finished = _counts_of_work(session, user_id)
     if not assigned:
         end = worker.link.screen_out
         is_url = end.startswith("https://")
@@ -53,7 +53,7 @@ class SessionSummary:
     answers: int
     ties: int
     tied_pairs: Sequence[tuple[int, int]]
-    taken_back: int
+    undone: int
     active_ms: int
     pauses: int
     next: QueueItem | None
@@ -72,7 +72,7 @@ def summary_of(
         answers=len(answers),
         ties=len(ties),
         tied_pairs=[(row.left_id, row.right_id) for row in ties if row.left_id and row.right_id],
-        taken_back=sum(row.entry is EntryKind.UNDO for row in log)
+        undone=sum(row.entry is EntryKind.UNDO for row in log)
         - sum(row.entry is EntryKind.REDO for row in log),
         active_ms=assignment_state.active_ms,
         pauses=count_pauses(session, assignment_state.assignment_id),
@@ -80,3 +80,18 @@ def summary_of(
         keys=keys_of(session.get_one(User, user_id).keys),
         completion=completion_of(session, user_id),
     )
+
+
+def _crowd_account(session: Session, user_id: int) -> CrowdWorker | None:
+    """Return the entry of a person who came through a link, with the link."""
+    statement = select(CrowdWorker).options(joinedload(CrowdWorker.link))
+    return session.scalar(statement.where(CrowdWorker.user_id == user_id))
+
+
+def _counts_of_work(session: Session, user_id: int) -> tuple[int, int]:
+    """Return how many assignments a person has that were not withdrawn, and how many finished."""
+    statement = select(func.count(), func.count(Assignment.finished_at)).where(
+        Assignment.user_id == user_id, Assignment.withdrawn_at.is_(None)
+    )
+    assigned, finished = session.execute(statement).one()
+    return assigned, finished

@@ -12,6 +12,10 @@ from topkapi.app.domain.session import Progress, SessionState
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.services.judging.live_sessions import DocumentHead, LiveAssignment, QueryHead
 
+# Questions to foresee for an assessor who may lose the connection: 3 + 9 if each answer leads to
+# another question, otherwise as many pages as a browser holds easily.
+_BRANCHING_DEPTH, _CHAIN_DEPTH = 2, 4
+
 
 @dataclass(frozen=True, slots=True)
 class AssignmentState:
@@ -20,9 +24,10 @@ class AssignmentState:
     ``position`` is the position of the next log entry; ``new`` holds the pages on the screen that
     the person has not seen before; ``scale`` is the largest number of questions expected at the
     start. ``is_stored`` is false for a member of a team whose question has yet to be stored and
-    leased: `offer` does it. ``waits``: others of the team have the last questions. ``ahead``
-    is the prefetch: the state after each possible next entry, likely ones first; each may have a
-    prefetch of its own. It is empty unless it was requested and is cheap to compute.
+    leased: `offer` does it. ``waits``: others of the team have the last questions; ``here`` has
+    the names of those who have a question open. ``ahead`` is the prefetch: the state after each
+    possible next entry, likely ones first; each may have a prefetch of its own. It is empty unless
+    it was requested and is cheap to compute.
     """
 
     assignment_id: int
@@ -42,6 +47,8 @@ class AssignmentState:
     ahead: tuple["PossibleState", ...] = ()
     is_stored: bool = True
     waits: bool = False
+    here: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def finished(self) -> bool:
@@ -50,9 +57,6 @@ class AssignmentState:
 
 
 PossibleState = tuple[tuple[str, ...], AssignmentState]
-# Questions to foresee for an assessor who may lose the connection: 3 + 9 if each answer leads to
-# another question, otherwise as many pages as a browser holds easily.
-_BRANCHING_DEPTH, _CHAIN_DEPTH = 2, 4
 
 
 def state_of(live: LiveAssignment, assignment: AssignmentHead, active_ms: int) -> AssignmentState:
@@ -81,6 +85,8 @@ def state_of(live: LiveAssignment, assignment: AssignmentHead, active_ms: int) -
         active_ms=active_ms,
         is_stored=is_stored,
         waits=session.waits,
+        here=() if team is None else team.others_here(live.id),
+        asked=() if team is None else team.others_asked(live.id),
     )
 
 

@@ -35,15 +35,15 @@ def use_study_errors(session: Session, live: LiveAssignment) -> None:
     """Tell a new session what the finished work of the study says about the person's errors."""
     if not isinstance(live.session, PairSession) or not live.session.awaits_prior:
         return
-    found: defaultdict[int, list[list[float]]] = defaultdict(list)
+    evidence_of: defaultdict[int, list[list[float]]] = defaultdict(list)
     rows = queries.evidence_of_study(session, live.query.study_id, live.user_id, MOST_OF_STUDY)
     for user_id, evidence in rows:
-        if len(found[user_id]) < MOST:
-            found[user_id].append(evidence)
-    if found:
+        if len(evidence_of[user_id]) < MOST:
+            evidence_of[user_id].append(evidence)
+    if evidence_of:
         from topkapi.app.domain.pairs.robust.study_errors import study_priors  # loads NumPy
 
-        live.session.use_prior(study_priors({live.user_id: [], **found})[live.user_id])
+        live.session.use_prior(study_priors({live.user_id: [], **evidence_of})[live.user_id])
 
 
 def learn_errors(

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from sqlalchemy.orm import Session
 
@@ -42,6 +43,25 @@ class Team:
     answers: Mapping[int, int]
     leases: frozenset[int]
 
+    def others_asked(self, assignment_id: int) -> tuple[str, ...]:
+        """Return the names of the other members who have a question open; first names if unique."""
+        return _names([each for each in self._others(assignment_id) if each.id in self.leases])
+
+    def others_here(self, assignment_id: int) -> tuple[str, ...]:
+        """Return the names of the other members who have a question open, or wait for one."""
+        others = self._others(assignment_id)
+        return _names([each for each in others if each.id in self.leases or each.waits])
+
+    def _others(self, assignment_id: int) -> list[Member]:
+        return [
+            each for each in self.members if each.id != assignment_id and each.finished_at is None
+        ]
+
+
+def _names(members: Sequence[Member]) -> tuple[str, ...]:
+    first = [each.name.split()[0] for each in members if each.name.split()]
+    return tuple(first if len(set(first)) == len(members) else [each.name for each in members])
+
 
 def join_team(session: Session, assignment: AssignmentHead, joining: TeamSession) -> Team:
     """Bring the session of a member up to date with the whole team."""
@@ -70,23 +90,23 @@ def publish(
     The step of the member itself is already stored.
     """
     end, pair = current.end, current.open_pair
+    ended: list[dict[str, Any]] = []
     for number, member in enumerate(team.members):
         if member.id == assignment.id:
             continue
         if end is not None:
-            stored = finished_step(
-                end, number, after=team.answers.get(number, 0), before=member.pending_question
-            )
-            finished_at = member.finished_at or at
-            queries.store_for_member(
-                session,
-                member.id,
-                pending_question=stored,
-                finished_at=finished_at,
-                expected_left=0,
+            after, before = team.answers.get(number, 0), member.pending_question
+            ended.append(
+                {
+                    "id": member.id,
+                    "pending_question": finished_step(end, number, after=after, before=before),
+                    "finished_at": member.finished_at or at,
+                    "expected_left": 0,
+                }
             )
         elif member.finished_at is not None and not current.stored:
             queries.reopen(session, member.id, reopened_step(member.pending_question or {}))
+    queries.store_for_members(session, ended)
     if end is not None:
         queries.release(session, [member.id for member in team.members])
     elif pair is not None:

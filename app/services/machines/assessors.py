@@ -3,6 +3,7 @@
 import re
 from hashlib import sha256
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Study, User
@@ -22,7 +23,7 @@ def machine_named(session: Session, name: str, *, actor_id: int | None = None) -
     those of similar names.
     """
     name = checked_name(name)
-    found = queries.machine_of_name(session, name)
+    found = _machine_of_name(session, name)
     if found is not None:
         return found
     local = re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-.")[:60]
@@ -61,3 +62,9 @@ def give_work(
     if wanted:
         rotation.assign(session, study, wanted)
     return sum(map(len, missing.values())) - len(wanted)
+
+
+def _machine_of_name(session: Session, name: str) -> User | None:
+    """Return the machine with exactly this name."""
+    statement = select(User).where(User.machine, User.name == name).order_by(User.id)
+    return session.scalars(statement.limit(1)).one_or_none()

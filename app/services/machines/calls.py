@@ -10,19 +10,19 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from hashlib import sha256
 from json import dumps
 from threading import Condition, Event
 from typing import Any
 
+from sqlalchemy import select, update
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import clock, now
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Job, MachineCall
-from topkapi.app.db.queries import machines as queries
+from topkapi.app.db.models import Job, MachineCall, MachineSpending
 from topkapi.app.db.queries.jobs import is_held
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.machines.replies import ReadReply, ReplyForm, asked_for, read_reply
@@ -34,6 +34,8 @@ from topkapi.app.services.machines.endpoint import (
     EndpointRefused,
     Reply,
 )
+
+_KEY = 64  # characters of a call's key; a second question has a suffix
 
 MOST_WAIT = 300.0  # seconds between two tries, whatever the endpoint asks for
 _REPAIR = "That reply could not be read. "
@@ -123,7 +125,7 @@ class Calls:
         """Return the row if it is finished or ours now; None if another job's request is on."""
         try:
             with self.sessions.write.begin() as session:
-                call = queries.call_of_key(session, key)
+                call = _call_of_key(session, key)
                 if call is None:
                     call = self._row(key, asked)
                     session.add(call)
@@ -166,7 +168,7 @@ class Calls:
             replies.append(self._sent(again, asked.values, f"{key}-2"))
             read = _read(replies[1], form, asked.values)
         with self.sessions.write.begin() as session:
-            call = queries.call_of_key(session, key)
+            call = _call_of_key(session, key)
             assert call is not None
             _complete(call, replies, read, self.endpoint.redacted(replies[-1].text))
         return read
@@ -222,7 +224,7 @@ class Calls:
     def _refusal(self, bound: Usage, key: str) -> CapReached | None:
         try:
             with self.sessions.write.begin() as session:
-                total = queries.spend(session, self.spending_id, key, bound)
+                total = _spend(session, self.spending_id, key, bound)
                 self.cap.refuse(total - bound, bound, "the next request may take up to")
         except CapReached as refusal:
             return refusal
@@ -233,7 +235,7 @@ class Calls:
         """Replace a reservation by what was spent; None: it stays."""
         if spent is not None:
             with self.sessions.write.begin() as session:
-                queries.spend(session, self.spending_id, key, spent - bound)
+                _spend(session, self.spending_id, key, spent - bound)
             with self._changed:
                 self.spent += spent - bound
 
@@ -266,3 +268,25 @@ def _complete(
 def _is_running(session: Session, job_id: int | None) -> bool:
     job = None if job_id is None else session.get(Job, job_id)
     return job is not None and not job.state.final and is_held(job.lease_until, clock(session))
+
+
+def _call_of_key(session: Session, key: str) -> MachineCall | None:
+    """Return a call, locked for a change."""
+    return session.scalar(select(MachineCall).where(MachineCall.key == key).with_for_update())
+
+
+def _spend(session: Session, spending_id: int, key: str, change: Usage) -> Usage:
+    """Add to what a machine has spent, and to the call with this key; return the new total.
+
+    The row of the machine is locked until the transaction ends, so that runs wait for each other.
+    """
+    changes = asdict(change)
+    for table, mine in (
+        (MachineCall, MachineCall.key == key[:_KEY]),
+        (MachineSpending, MachineSpending.id == spending_id),
+    ):
+        values = {name: getattr(table, name) + more for name, more in changes.items()}
+        statement = update(table).where(mine).values(values)
+        session.execute(statement.execution_options(synchronize_session=False))
+    columns = (getattr(MachineSpending, name) for name in changes)
+    return Usage(*session.execute(select(*columns).where(MachineSpending.id == spending_id)).one())

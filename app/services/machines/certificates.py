@@ -1,8 +1,10 @@
 """Certificates: whether a machine may replace a person, bound to what was tested."""
 
+from collections.abc import Sequence
 from hashlib import sha256
 from json import dumps
 
+from sqlalchemy import Row, select
 from sqlalchemy.orm import Session
 
 import topkapi
@@ -12,11 +14,11 @@ from topkapi.analysis.machines.alternative import EPSILON
 from topkapi.analysis.report.study import ToolData
 from topkapi.analysis.report.subjects.machines import MachineData, machines_at_work
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Study
-from topkapi.app.db.queries import machines as queries
+from topkapi.app.db.models import Assignment, MachineCall, Query, Study, User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.machines.prompts import BUILT_IN
+from topkapi.app.services.machines.prompts import prompt_texts
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.reports.machines import machine_data
 
@@ -42,25 +44,25 @@ class Certificates:
 
     def issue(self, machine: str, tool: Tool, epsilon: float = EPSILON) -> Certificate:
         """Test a machine, and return the certificate of what was tested and its result."""
-        found, known = self._found, self.choices()
-        if found is None or (machine, tool) not in known:
+        judged, known = self._found, self.choices()
+        if judged is None or (machine, tool) not in known:
             offered = ", ".join(f"{name} ({each})" for name, each in known) or "none yet"
             raise Invalid(
                 f"No machine {machine!r} has judged {self._study.slug} with {tool}; there is: "
                 f"{offered}.",
                 field="machine",
             )
-        (data,) = (each for each in found.study.tools if each.name == tool.value)
-        number = found.study.assessors.index(machine)
+        (data,) = (each for each in judged.study.tools if each.name == tool.value)
+        number = judged.study.assessors.index(machine)
         try:
-            test = found.test(data, number, epsilon)
+            test = judged.test(data, number, epsilon)
         except BadData as error:
             raise Conflict(f"No certificate: {error}.") from None
         model, prompt = _versions(self._session, self._study, machine, tool)
         versions = {
             "model": model,
             "prompt": prompt,
-            "data": f"sha256:{_digest(found, data, number)}",
+            "data": f"sha256:{_digest(judged, data, number)}",
             "program": f"topkapi {topkapi.__version__}",
         }
         day = now().date().isoformat()
@@ -69,11 +71,11 @@ class Certificates:
 
 def _versions(session: Session, study: Study, machine: str, tool: Tool) -> tuple[str, str]:
     """Return the models and prompts that a machine's answers come from."""
-    calls = queries.versions_used(session, study.id, machine, tool)
+    calls = _versions_used(session, study.id, machine, tool)
     if not calls:
         return f"{machine}, imported", "not known: its judgments were imported"
     models = {f"{row.model} ({row.version})" if row.version else row.model for row in calls}
-    texts = {0: BUILT_IN[tool], **queries.prompt_texts(session, study.id, tool)}
+    texts = {0: BUILT_IN[tool], **prompt_texts(session, study.id, tool)}
     prompts = [
         f"{tool} {f'version {number}' if number else 'built in'}, "
         f"sha256:{_sha(texts[number], study.guidelines)}"
@@ -96,3 +98,24 @@ def _digest(found: MachineData, tool: ToolData, machine: int) -> str:
 
 def _sha(*texts: str) -> str:
     return sha256("\0".join(texts).encode()).hexdigest()
+
+
+def _versions_used(
+    session: Session, study_id: int, machine: str, tool: Tool
+) -> Sequence[Row[str, str, int]]:
+    """Return model, its version and number of the prompt of a machine's answered calls."""
+    statement = (
+        select(MachineCall.model, MachineCall.version, MachineCall.prompt_number)
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .join(User, User.id == Assignment.user_id)
+        .where(
+            Query.study_id == study_id,
+            User.machine,
+            User.name == machine,
+            Assignment.tool == tool,
+            MachineCall.answer.is_not(None),
+        )
+        .distinct()
+    )
+    return session.execute(statement).all()

@@ -102,7 +102,9 @@ class Endpoint:
 
     def __post_init__(self) -> None:
         if not (self.key.isascii() and self.key.isprintable()):
-            raise Invalid("The key has characters that cannot be sent: line breaks, or not ASCII.")
+            raise Invalid(
+                "The key contains line breaks or characters outside ASCII, which cannot be sent."
+            )
         if self.key:
             self._pattern = key_pattern(self.key)
         base = self.address.rstrip("/")
@@ -179,7 +181,7 @@ class Endpoint:
             why = f"The endpoint did not reply ({type(error).__name__})."
             raise EndpointBusy(why, spent=_NOT_SENT if not_sent else None) from None
         except httpx.InvalidURL:
-            raise EndpointRefused(f"{self.address} is no address.") from None
+            raise EndpointRefused(f"{self.address} is not a valid address.") from None
 
     def redacted(self, text: str) -> str:
         """Return a text that can be stored and shown: without the key."""
@@ -187,13 +189,13 @@ class Endpoint:
 
     def _reply(self, text: str, latency_ms: int) -> Reply:
         try:
-            found = json.loads(text)
-            choice = found["choices"][0]
+            sent = json.loads(text)
+            choice = sent["choices"][0]
             message = choice["message"]
             content, refusal = message.get("content"), message.get("refusal")
             facts: dict[str, Any] = {
-                "spent": _reported(found.get("usage")),
-                "version": self.redacted(str(found.get("model") or ""))[:200],
+                "spent": _reported(sent.get("usage")),
+                "version": self.redacted(str(sent.get("model") or ""))[:200],
                 "latency_ms": latency_ms,
             }
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError):

@@ -10,11 +10,11 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, MachineSpending, Query, Study
-from topkapi.app.db.queries import machines as queries
+from topkapi.app.db.models import Assignment, MachineCall, MachineSpending, Query, Study
 from topkapi.app.db.queries.studies.studies import hold_settings, required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import StaleForm
@@ -35,6 +35,8 @@ from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.pages.shown import PageTexts
 
 _LOOK = 0.5  # seconds between two reports of progress
+_CHARS_PER_TOKEN, _REPLY_TOKENS = 4, 20
+_SAMPLED = 20  # new queries of each tool; an estimate must not take long
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +121,13 @@ def _prepared(sessions: Sessions, slug: str, terms: Terms) -> RunWork:
         hold_settings(session, study, to_change=True)  # of runs that begin together, one makes this
         machine = machine_named(session, terms.assessor)
         give_work(session, study, machine, terms.tools)
-        spending = queries.spending_of(session, study.id, machine.id)
+        spending = _spending_of(session, study.id, machine.id)
         if spending is None:
             spending = MachineSpending(study_id=study.id, user_id=machine.id)
             session.add(spending)
             session.flush()
-        rows = queries.open_work(session, study.id, machine.id, terms.tools)
-        form = queries.form_of(session, machine.id, terms.model)
+        rows = _open_work(session, study.id, machine.id, terms.tools)
+        form = _form_of(session, machine.id, terms.model)
         return RunWork(
             machine.id,
             spending.id,
@@ -252,15 +254,11 @@ class Estimate:
     cost_so_far: float | None
 
 
-_CHARS_PER_TOKEN, _REPLY_TOKENS = 4, 20
-_SAMPLED = 20  # new queries of each tool; an estimate must not take long
-
-
 def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
     """Estimate a run; the session is to be rolled back: it gives the machine some work."""
     machine = machine_named(session, terms.assessor)
     left_out = give_work(session, study, machine, terms.tools, most=_SAMPLED)
-    rows = queries.open_work(session, study.id, machine.id, terms.tools)
+    rows = _open_work(session, study.id, machine.id, terms.tools)
     sampled = rows[-_SAMPLED * len(terms.tools) :]
     scale = (len(rows) + left_out) / len(sampled) if sampled else 0
     live, texts = LiveSessions(), PageTexts()
@@ -268,17 +266,17 @@ def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
     questions, taken = 0.0, [0.0, 0.0, 0.0]  # requests, tokens in and out
     for row in sampled:
         state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=machine.id)
-        left = state.progress.expected_left
+        remaining = state.progress.expected_left
         times = 1 if row.tool is Tool.GRADES or terms.orders is Orders.ONE else 2
         shown = [state.documents[number].content_hash for number in state.state.shown]
         pages = sum(len(text) for text in texts.of(session, shown).values())
         fixed = len(prompt_of(session, study.id, row.tool).text) + len(study.guidelines)
         unknown = (1.0, (fixed + min(pages, terms.most_chars)) / _CHARS_PER_TOKEN, _REPLY_TOKENS)
         call = [a if a is not None else b for a, b in zip(usual[row.tool], unknown, strict=True)]
-        questions += left
-        taken = [a + times * left * b for a, b in zip(taken, call, strict=True)]
+        questions += remaining
+        taken = [a + times * remaining * b for a, b in zip(taken, call, strict=True)]
     requests, *tokens = (round(scale * each) for each in taken)
-    spent = spent_by(queries.spending_of(session, study.id, machine.id))
+    spent = spent_by(_spending_of(session, study.id, machine.id))
     cost = terms.cap.prices.cost
     return Estimate(
         assignments=len(rows) + left_out,
@@ -294,11 +292,66 @@ def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
 
 def _usual_call(session: Session, study: Study, user_id: int, tool: Tool) -> Sequence[float | None]:
     """Return requests and tokens of the machine's mean call; of replies also in other studies."""
-    here = queries.mean_call(session, user_id, Query.study_id == study.id, Assignment.tool == tool)
-    return here if here[0] is not None else (None, None, queries.mean_call(session, user_id)[2])
+    here = _mean_call(session, user_id, Query.study_id == study.id, Assignment.tool == tool)
+    return here if here[0] is not None else (None, None, _mean_call(session, user_id)[2])
 
 
 def refuse_over_cap(found: Estimate, terms: Terms) -> None:
     """Refuse a run that would spend more than it may."""
     more = Usage(found.requests, 0, found.tokens_in, found.tokens_out)
     terms.cap.refuse(found.so_far, more, "its open questions would take about")
+
+
+def _open_work(
+    session: Session, study_id: int, user_id: int, tools: Sequence[Tool]
+) -> Sequence[Assignment]:
+    """Return the unfinished assignments of a machine in a study, with these tools."""
+    statement = (
+        select(Assignment)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            Assignment.user_id == user_id,
+            Assignment.tool.in_(tools),
+            Assignment.withdrawn_at.is_(None),
+            Assignment.finished_at.is_(None),
+        )
+        .order_by(Assignment.id)
+    )
+    return session.scalars(statement).all()
+
+
+def _form_of(session: Session, user_id: int, model: str) -> str | None:
+    """Return the form of replies in the latest call of a machine, which it goes on with."""
+    statement = (
+        select(MachineCall.form)
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .where(Assignment.user_id == user_id, MachineCall.model == model)
+        .order_by(MachineCall.id.desc())
+        .limit(1)
+    )
+    return session.scalar(statement)
+
+
+def _spending_of(session: Session, study_id: int, user_id: int) -> MachineSpending | None:
+    """Return the row of what a machine has spent in a study; None before its first run."""
+    return session.scalar(
+        select(MachineSpending).where(
+            MachineSpending.study_id == study_id, MachineSpending.user_id == user_id
+        )
+    )
+
+
+def _mean_call(
+    session: Session, user_id: int, *about: ColumnElement[bool]
+) -> Sequence[float | None]:
+    """Return mean requests, tokens in and out of a machine's finished calls; None without any."""
+    counted = (MachineCall.requests, MachineCall.tokens_in, MachineCall.tokens_out)
+    statement = (
+        select(*(func.avg(each) for each in counted))
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Assignment.user_id == user_id, MachineCall.finished_at.is_not(None), *about)
+        .where(MachineCall.unreported == 0)
+    )
+    return [None if mean is None else float(mean) for mean in session.execute(statement).one()]

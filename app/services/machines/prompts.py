@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import MachinePrompt, Study
-from topkapi.app.db.queries import machines as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.machines.prompts import BUILT_IN, checked_template
 from topkapi.app.services import audit
@@ -22,7 +22,7 @@ class UsedPrompt:
 
 def prompt_of(session: Session, study_id: int, tool: Tool) -> UsedPrompt:
     """Return the prompt of a study for a tool."""
-    own = queries.latest_prompt(session, study_id, tool)
+    own = _latest_prompt(session, study_id, tool)
     return UsedPrompt(tool, own.number, own.text) if own else UsedPrompt(tool, 0, BUILT_IN[tool])
 
 
@@ -40,3 +40,19 @@ def save_prompt(
     session.flush()
     audit.record(session, actor_id, "study.prompt", study.slug, tool=tool.value, number=number)
     return UsedPrompt(tool, number, text)
+
+
+def _latest_prompt(session: Session, study_id: int, tool: Tool) -> MachinePrompt | None:
+    """Return the prompt that is in use; None if the study has none of its own."""
+    statement = select(MachinePrompt).where(
+        MachinePrompt.study_id == study_id, MachinePrompt.tool == tool
+    )
+    return session.scalar(statement.order_by(MachinePrompt.number.desc()).limit(1))
+
+
+def prompt_texts(session: Session, study_id: int, tool: Tool) -> dict[int, str]:
+    """Return every version of a study's own prompt by its number."""
+    statement = select(MachinePrompt.number, MachinePrompt.text).where(
+        MachinePrompt.study_id == study_id, MachinePrompt.tool == tool
+    )
+    return {row[0]: row[1] for row in session.execute(statement)}

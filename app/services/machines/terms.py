@@ -12,6 +12,8 @@ from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.machines.orders import Contradiction, Orders
 from topkapi.app.domain.machines.spending import Cap, Prices
 
+Price = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
+
 
 def _plain_address(value: str) -> str:
     """Refuse an address that could hold a key, because runs store it."""
@@ -25,9 +27,6 @@ def _plain_address(value: str) -> str:
     ):
         raise PydanticCustomError("address", "give http(s)://host/path and the key apart from it")
     return value
-
-
-Price = Annotated[float | None, Field(ge=0, allow_inf_nan=False)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +81,14 @@ class Terms:
     def read(cls, stored: dict[str, Any]) -> Self:
         """Read terms; name the field that is wrong."""
         try:
-            found: Self = TypeAdapter(cls).validate_python(stored)
+            terms: Self = TypeAdapter(cls).validate_python(stored)
         except ValidationError as error:
             first = error.errors()[0]
             field = str(first["loc"][0]) if first["loc"] else ""
             raise Invalid(f"{field}: {first['msg']}.", field=field) from None
-        if found.most_cost is not None and (found.price_in is None or found.price_out is None):
+        if terms.most_cost is not None and (terms.price_in is None or terms.price_out is None):
             raise Invalid("A cap on the cost needs both prices.", field="most_cost")
-        return found
+        return terms
 
     def as_json(self) -> dict[str, Any]:
         """Return what a job stores."""

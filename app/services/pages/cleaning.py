@@ -24,6 +24,34 @@ _WITHOUT_FRAMES = "noframes"
 _MAX_READINGS = 16
 
 PageToken = tuple[Token, str]
+Attributes = Iterable[tuple[str, str]]
+DROPPED = frozenset(("script", "noembed", "noframes", "base", "frameset"))
+RENAMED = {"xmp": "pre", "plaintext": "pre"}  # same appearance, with characters that can be escaped
+_MARKUP_IN_STYLE = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<(?=[A-Za-z/!?])")
+_HAS = re.compile(  # the name of the function, of which every letter may be escaped
+    r"(?<![\w\\-])(?:h|\\h|\\0{0,4}[46]8\s?)(?:a|\\0{0,4}[46]1\s?)(?:s|\\s|\\0{0,4}[57]3\s?)(?=\()",
+    re.IGNORECASE,
+)
+_NAME = re.compile(r"[a-z][\w.:-]*")
+_ATTRIBUTE = re.compile(r"[a-z_:][\w.:-]*")
+_NESTED = frozenset(
+    ("iframe", "frame", "object", "embed", "applet", "portal", "fencedframe", "controlledframe")
+)
+_NESTED_KEEPS = frozenset(
+    ("align", "border", "class", "frameborder", "height", "hidden", "id", "style", "title", "width")
+)
+_LINK_KEEPS = frozenset(("class", "disabled", "href", "id", "media", "rel", "title", "type"))
+_RELATIONS = frozenset(("stylesheet", "alternate"))
+_CONNECTS = frozenset(("srcdoc", "ping", "attributionsrc", "manifest"))
+_ANIMATES = frozenset(("animate", "set", "animatetransform", "animatemotion", "animatecolor"))
+_EMBEDS = frozenset(("link", "image", "feimage", "use"))  # `href` names the displayed content
+_REFERENCES = frozenset(("href", "xlink:href"))
+_NOWHERE = "javascript:"  # no effect without scripts, and still styled as a link
+_REPEATED = 60  # characters of a value up to which a tag is likely to be repeated
+_BLANK = re.compile(r"[\0- ]")
+_WHOLE_PAGE = frozenset(("html", "body"))
+_IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
+_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
 
 
 def page_tokens(html: str) -> Iterator[PageToken]:
@@ -66,37 +94,6 @@ def _raw_after(token: Token, *, foreign: bool) -> str:
     if token.type is not TokenType.START_TAG or token.tag not in RAW:
         return ""
     return _REOPENED if foreign and token.self_closing else token.tag
-
-
-Attributes = Iterable[tuple[str, str]]
-
-DROPPED = frozenset(("script", "noembed", "noframes", "base", "frameset"))
-RENAMED = {"xmp": "pre", "plaintext": "pre"}  # same appearance, with characters that can be escaped
-_MARKUP_IN_STYLE = re.compile(r"<!--|-->|<!\[CDATA\[|\]\]>|<(?=[A-Za-z/!?])")
-_HAS = re.compile(  # the name of the function, of which every letter may be escaped
-    r"(?<![\w\\-])(?:h|\\h|\\0{0,4}[46]8\s?)(?:a|\\0{0,4}[46]1\s?)(?:s|\\s|\\0{0,4}[57]3\s?)(?=\()",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"[a-z][\w.:-]*")
-_ATTRIBUTE = re.compile(r"[a-z_:][\w.:-]*")
-_NESTED = frozenset(
-    ("iframe", "frame", "object", "embed", "applet", "portal", "fencedframe", "controlledframe")
-)
-_NESTED_KEEPS = frozenset(
-    ("align", "border", "class", "frameborder", "height", "hidden", "id", "style", "title", "width")
-)
-_LINK_KEEPS = frozenset(("class", "disabled", "href", "id", "media", "rel", "title", "type"))
-_RELATIONS = frozenset(("stylesheet", "alternate"))
-_CONNECTS = frozenset(("srcdoc", "ping", "attributionsrc", "manifest"))
-_ANIMATES = frozenset(("animate", "set", "animatetransform", "animatemotion", "animatecolor"))
-_EMBEDS = frozenset(("link", "image", "feimage", "use"))  # `href` names the displayed content
-_REFERENCES = frozenset(("href", "xlink:href"))
-_NOWHERE = "javascript:"  # no effect without scripts, and still styled as a link
-_REPEATED = 60  # characters of a value up to which a tag is likely to be repeated
-_BLANK = re.compile(r"[\0- ]")
-_WHOLE_PAGE = frozenset(("html", "body"))
-_IMPORTANT = re.compile(r"!\s*important", re.IGNORECASE)
-_ELSEWHERE = re.compile(r"[a-z][a-z0-9+.-]*+:|[/\\]{2}", re.IGNORECASE)
 
 
 def start_tag(

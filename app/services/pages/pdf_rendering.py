@@ -214,11 +214,11 @@ def _sides(page: pypdfium2.PdfPage, words: Iterable[_Word]) -> tuple[float, floa
 def _words(page: pypdfium2.PdfPage) -> Iterator[_Word]:
     """Yield the words of a page: letters without a blank or a new line between them."""
     width, height = page.get_size()
-    found = page.get_textpage()
+    text_page = page.get_textpage()
     letters: list[_Word] = []
-    for index in range(found.count_chars()):
-        text = _clean(chr(raw.FPDFText_GetUnicode(found, index)))
-        left, bottom, right, top = found.get_charbox(index, loose=True)
+    for index in range(text_page.count_chars()):
+        text = _clean(chr(raw.FPDFText_GetUnicode(text_page, index)))
+        left, bottom, right, top = text_page.get_charbox(index, loose=True)
         box = (left / width, right / width, (height - top) / width, (height - bottom) / width)
         letter = _Word(text, *box)
         is_blank = not text.strip() or letter.bottom <= letter.top
@@ -229,7 +229,7 @@ def _words(page: pypdfium2.PdfPage) -> Iterator[_Word]:
             letters.append(letter)
     if letters:
         yield _joined(letters)
-    found.close()
+    text_page.close()
 
 
 def _follows(one: _Word, other: _Word) -> bool:

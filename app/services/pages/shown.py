@@ -21,6 +21,11 @@ from topkapi.app.domain.text.snippets import LOOK
 from topkapi.app.services.byte_cache import ByteCache
 from topkapi.app.services.judging.states import AssignmentState
 
+CAPACITY = 8_000_000
+HEAD_SECONDS = 30
+_HEADS = 1_000_000
+_OVERHEAD = 500  # bytes per entry besides its texts
+
 
 class PageTexts:
     """Recently read texts by the hash of their content, so that none goes stale.
@@ -34,14 +39,14 @@ class PageTexts:
     def of(self, session: Session, hashes: Sequence[str]) -> Mapping[str, str]:
         """Return the plain texts of contents by their hash."""
         cached = {each: self._cache.get(each) for each in hashes}
-        found = {each: text for each, text in cached.items() if text is not None}
-        missing = [each for each in hashes if each not in found]
+        texts = {each: text for each, text in cached.items() if text is not None}
+        missing = [each for each in hashes if each not in texts]
         if missing:
             read = queries.texts_by_hash(session, missing)
             for digest, text in read.items():
                 self._cache.put(digest, text, getsizeof(text))
-            found.update(read)
-        return found
+            texts.update(read)
+        return texts
 
 
 def snippet_texts(session: Session, assignment_state: AssignmentState) -> dict[str, str]:
@@ -52,12 +57,6 @@ def snippet_texts(session: Session, assignment_state: AssignmentState) -> dict[s
         assignment_state.documents[number].content_hash for number in assignment_state.state.shown
     }
     return lists.openings(session, hashes, LOOK)
-
-
-CAPACITY = 8_000_000
-HEAD_SECONDS = 30
-_HEADS = 1_000_000
-_OVERHEAD = 500  # bytes per entry besides its texts
 
 
 @dataclass(frozen=True, slots=True)

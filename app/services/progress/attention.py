@@ -23,16 +23,22 @@ _DEVIATIONS = 3.0
 
 
 class Sign(StrEnum):
-    """Why a study or somebody needs attention, most pressing first."""
+    """Why a study or somebody needs attention, most pressing first; the last two: nobody."""
 
+    UNINVITED = "nobody invited"
+    UNASSIGNED = "nothing assigned"
     GAPS = "missing work"
     RANDOM = "at random"
     BIASED = "one side"
     INACCURATE = "inaccurate"
     INCONSISTENT = "inconsistent"
     FAST = "very fast"
+    UNTRAINED = "training failed"
     IDLE = "idle"
     SLOW = "slow"
+    DISPUTED = "lists disagree"
+    RUNNING = "running"
+    FINISHED = "finished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +154,7 @@ def _slowness(line: Line, seen: Overview) -> str:
 
 def _pace(line: Line, seen: Overview) -> str:
     own, usual = (line.ms_per_answer or 0) / 1000, (seen.all.ms_per_answer or 0) / 1000
-    return f"{own:.1f} s per answer; everyone together takes {usual:.1f} s"
+    return f"{own:.1f} s per answer; the study as a whole takes {usual:.1f} s"
 
 
 def _idleness(line: Line, age: timedelta, at: datetime) -> str:

@@ -53,7 +53,7 @@ def addressees(session: Session, study: Study) -> list[Addressee]:
     """Return the people of a study by name, without crowd workers and disabled accounts."""
     known = {user.id: user for user, _ in named.workers(session, study.id)}
     seen = study_progress.overview(session, study)
-    found, _ = study_progress.people(session, Ordered("name", False, "", _ALL, 0), seen)
+    people, _ = study_progress.people(session, Ordered("name", False, "", _ALL, 0), seen)
     return [
         Addressee(
             id=person.id,
@@ -63,7 +63,7 @@ def addressees(session: Session, study: Study) -> list[Addressee]:
             assigned=line.sums.assigned,
             finished=line.sums.finished,
         )
-        for person, line in found
+        for person, line in people
         if person.id in known and known[person.id].disabled_at is None
     ]
 

@@ -1,14 +1,14 @@
 """Progress of a study in total, by person and by query: what is left, and at what pace."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.base import now
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Query, Study, User
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.progress import Ordered, Sums
 from topkapi.app.domain.enums import Tool
@@ -18,7 +18,6 @@ from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
 from topkapi.app.services.promise import missing_by_query
 
 IDLE = timedelta(days=2)
-NO_WORK = Sums(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, None)
 _LATEST = 6
 _FAST, _MIN_ANSWERS = 0.4, 20  # fraction of the study's time per answer; minimum number of answers
 
@@ -73,37 +72,54 @@ class Line:
         """Seconds per effective answer."""
         return None if self.ms_per_answer is None else self.ms_per_answer / 1000
 
-    def facts(self) -> dict[str, Any]:
-        """Return the figures by their names in the API, on the command line and in tables."""
-        sums, ends = self.sums, self.accuracy_interval or (None, None)
-        return {
-            "promised": self.promised,
-            "assigned": sums.assigned,
-            "begun": sums.begun,
-            "finished": sums.finished,
-            "answered": sums.answered,
-            "expected_left": self.left,
-            "active_ms": sums.active_ms,
-            "ms_per_answer": self.ms_per_answer,
-            "checks": sums.checks,
-            "self_consistency": self.consistency,
-            "last_entry_at": sums.last_entry_at,
-            "known_answers": sums.known_answers,
-            "known_right": sums.known_right,
-            "accuracy": self.accuracy,
-            "accuracy_low": ends[0],
-            "accuracy_high": ends[1],
-        }
-
 
 @dataclass(frozen=True, slots=True)
-class WorkCell:
-    """An assignment in the matrix; ``note`` describes its progress in a word."""
+class Figures:
+    """The figures of a line in the API, on the command line and in tables; None if unknown.
 
-    tool: Tool
-    round: int
-    state: str
-    note: str
+    ``promised`` counts the assignments there are to be; some may have no assessor.
+    """
+
+    promised: int
+    assigned: int
+    begun: int
+    finished: int
+    answered: int
+    expected_left: int | None
+    active_ms: int
+    ms_per_answer: float | None
+    checks: int
+    self_consistency: float | None
+    last_entry_at: datetime | None
+    known_answers: int
+    known_right: int
+    accuracy: float | None
+    accuracy_low: float | None
+    accuracy_high: float | None
+
+    @classmethod
+    def of(cls, line: Line, **more: Any) -> Self:
+        """Return the figures of ``line``; ``more`` are the fields that a subclass adds."""
+        sums, (low, high) = line.sums, line.accuracy_interval or (None, None)
+        return cls(
+            promised=line.promised,
+            assigned=sums.assigned,
+            begun=sums.begun,
+            finished=sums.finished,
+            answered=sums.answered,
+            expected_left=line.left,
+            active_ms=sums.active_ms,
+            ms_per_answer=line.ms_per_answer,
+            checks=sums.checks,
+            self_consistency=line.consistency,
+            last_entry_at=sums.last_entry_at,
+            known_answers=sums.known_answers,
+            known_right=sums.known_right,
+            accuracy=line.accuracy,
+            accuracy_low=low,
+            accuracy_high=high,
+            **more,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,8 +173,8 @@ def people(
 ) -> tuple[list[tuple[PersonHead, Line]], int]:
     """Return a page of the people with their progress, and the number of matching people."""
     mine = _by_person(seen)
-    found = queries.matching_people(session, mine, wanted.search)
-    users = {user.id: PersonHead(user.id, user.name, user.email) for user in found}
+    matching = _matching_people(session, mine, wanted.search)
+    users = {user.id: PersonHead(user.id, user.name, user.email) for user in matching}
     order = _in_order(list(users), mine, wanted)
     typical = _typical_of_all(seen)
     page = order[wanted.offset : wanted.offset + wanted.limit]
@@ -185,31 +201,31 @@ def by_query(
 
     Unless the order depends on the sums, they are computed only for the queries of the page.
     """
-    found = list(queries.matching_queries(session, study.id, wanted.search))
+    ids = list(_matching_queries(session, study.id, wanted.search))
     ordered_by_sums = wanted.sort != "query"
     sums = seen.work.queries(session) if ordered_by_sums else {}
-    order = _in_order(found, sums, wanted)
+    order = _in_order(ids, sums, wanted)
     page = order[wanted.offset : wanted.offset + wanted.limit]
     if not ordered_by_sums:
         sums = queries.by_query(session, study.id, page)
-    asked, typical = queries.queries_of(session, page), _typical_of_all(seen)
+    asked, typical = _queries_of(session, page), _typical_of_all(seen)
     heads = {each.id: QueryName(each.id, each.external_id, each.text) for each in asked.values()}
     lines = [
-        (heads[each], _line(sums.get(each, NO_WORK), typical, seen.missing.get(each, 0)))
+        (heads[each], _line(sums.get(each) or _added(()), typical, seen.missing.get(each, 0)))
         for each in page
     ]
     return lines, len(order)
 
 
-def _in_order(found: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
-    """Sort ``found``, which comes in the order of names; ids without a value go last."""
+def _in_order(ids: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
+    """Sort ``ids``, which comes in the order of names; ids without a value go last."""
     value = _VALUES.get(wanted.sort)
     if value is None:
-        return found[::-1] if wanted.descending else found
-    values = {each: value(sums[each]) for each in found if each in sums}
-    known = [each for each in sorted(found) if values.get(each) is not None]
+        return ids[::-1] if wanted.descending else ids
+    values = {each: value(sums[each]) for each in ids if each in sums}
+    known = [each for each in sorted(ids) if values.get(each) is not None]
     known.sort(key=lambda each: values[each], reverse=wanted.descending)
-    return known + [each for each in sorted(found) if values.get(each) is None]
+    return known + [each for each in sorted(ids) if values.get(each) is None]
 
 
 _VALUES: Mapping[str, Callable[[Sums], Any]] = {
@@ -221,23 +237,7 @@ _VALUES: Mapping[str, Callable[[Sums], Any]] = {
     "accuracy": lambda sums: sums.known_right / sums.known_answers if sums.known_answers else None,
     "last": lambda sums: sums.last_entry_at,
 }
-
-
-def matrix(
-    session: Session,
-    user_ids: Sequence[int],
-    query_ids: Sequence[int],
-    at: datetime | None = None,
-) -> dict[tuple[int, int], list[WorkCell]]:
-    """Return the cells of the matrix by user and query id; a list assignment may add a cell."""
-    at = at or now()
-    found: dict[tuple[int, int], list[WorkCell]] = {}
-    rows = queries.cells(session, user_ids, query_ids)
-    in_order = sorted(rows, key=lambda row: list(Tool).index(row.tool))
-    for user, query, tool, number, answered, left, finished_at, last_at in in_order:
-        state, note = _state_and_note(answered, left, finished_at, last_at, at)
-        found.setdefault((user, query), []).append(WorkCell(tool, number + 1, state, note))
-    return found
+PEOPLE_SORTS, QUERY_SORTS = ("name", *_VALUES), ("query", *_VALUES)
 
 
 def why_missing(session: Session, seen: Overview) -> str:
@@ -264,41 +264,24 @@ def is_very_fast(line: Line, seen: Overview) -> bool:
     return own < _FAST * usual
 
 
-def _state_and_note(
-    answered: int,
-    left: int | None,
-    finished_at: datetime | None,
-    last_at: datetime | None,
-    at: datetime,
-) -> tuple[str, str]:
-    if finished_at is not None:
-        return "done", "done"
-    if last_at is None:
-        return "wait", "waiting"
-    if at - last_at > IDLE:
-        return "late", f"idle {(at - last_at).days} d"
-    total = answered + (left or 0)
-    return "now", f"{round(100 * answered / total) if total else 0} %"
-
-
 def _line(sums: Sums, typical: float | None, missing: int = 0) -> Line:
     """Derive the figures of a line.
 
     ``typical`` is the number of answers per assignment, used for those that are not begun.
     """
-    left: int | None = sums.expected_left
+    remaining: int | None = sums.expected_left
     waiting = sums.waiting + missing
     if waiting and typical is None:
-        left = None
+        remaining = None
     elif waiting and typical is not None:
-        left = sums.expected_left + round(waiting * typical)
+        remaining = sums.expected_left + round(waiting * typical)
     pace = sums.active_ms / sums.answered if sums.answered else None
     return Line(
         sums=sums,
         missing=missing,
-        left=left,
+        left=remaining,
         ms_per_answer=pace,
-        ms_left=pace * left if pace is not None and left is not None else None,
+        ms_left=pace * remaining if pace is not None and remaining is not None else None,
         consistency=sums.checks_agreed / sums.checks if sums.checks else None,
     )
 
@@ -326,3 +309,29 @@ def _added(parts: Iterable[Sums]) -> Sums:
 def _total_left(parts: Sequence[int | None]) -> int | None:
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None
+
+
+def _matching_people(session: Session, user_ids: Collection[int], search: str) -> Sequence[User]:
+    """Return those people whose name or e-mail contains ``search``, by name."""
+    statement = select(User).where(User.id.in_(user_ids)).order_by(User.name, User.id)
+    if search:
+        statement = statement.where(
+            User.name.icontains(search, autoescape=True)
+            | User.email.icontains(search, autoescape=True)
+        )
+    return session.scalars(statement).all()
+
+
+def _matching_queries(session: Session, study_id: int, search: str) -> Sequence[int]:
+    """Return ids of the study's queries that contain ``search``, in the study's order."""
+    statement = select(Query.id).where(Query.study_id == study_id)
+    if search:
+        found = Query.text.icontains(search, autoescape=True) | (Query.external_id == search)
+        statement = statement.where(found)
+    return session.scalars(statement.order_by(Query.position, Query.id)).all()
+
+
+def _queries_of(session: Session, query_ids: Sequence[int]) -> dict[int, Query]:
+    """Return queries by id."""
+    statement = select(Query).where(Query.id.in_(query_ids))
+    return {query.id: query for query in session.scalars(statement)}

@@ -2,25 +2,24 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Annotated
 
 from pydantic import PlainSerializer
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Assignment, CrowdWorker, Study
 from topkapi.app.db.queries.accounts.accounts import all_users
 from topkapi.app.db.queries.accounts.people import work_counts
-from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.db.queries.assignments.manual_assignment import state_of, work_page
-from topkapi.app.db.queries.audit import events_page
-from topkapi.app.db.queries.crowds import workers_of_study
-from topkapi.app.db.queries.progress import Ordered, finished_once
+from topkapi.app.db.queries.progress import Ordered, rows_of_study
 from topkapi.app.db.queries.studies.studies import studies_with_counts
 from topkapi.app.services.assignments.gaps import plan_filling
+from topkapi.app.services.audit import acts
 from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.study_progress import Line
+from topkapi.app.services.progress.study_progress import Figures
 from topkapi.app.services.promise import count_missing
 
 Exact = Annotated[Decimal, PlainSerializer(float, when_used="json")]  # a number in JSON
@@ -30,6 +29,9 @@ HEAD = (
     *("assessor", "name", "platform", "worker_id", "active_hours", "judgments"),
     *("finished_queries", "amount"),
 )
+Row = tuple[object, ...]
+_ALL = 10_000_000
+_FIGURES = tuple(field.name for field in fields(Figures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +74,9 @@ def payments(session: Session, study: Study, rates: Rates) -> Iterator[Payment]:
 
     A query that was finished stays so when pages are added to it.
     """
-    finished = finished_once(session, study.id)
+    finished = _finished_once(session, study.id)
     seen = study_progress.overview(session, study)
-    workers = workers_of_study(session, study.id)
+    workers = _workers_of_study(session, study.id)
     found, _ = study_progress.people(session, Ordered("name", False, "", _ALL, 0), seen)
     for person, line in found:
         worker = workers.get(person.id)
@@ -91,15 +93,6 @@ def payments(session: Session, study: Study, rates: Rates) -> Iterator[Payment]:
             finished_queries=finished[person.id],
             amount=rates.amount(sums.active_ms, finished[person.id]),
         )
-
-
-Row = tuple[object, ...]
-_ALL = 10_000_000
-_SUMS = (
-    *("promised", "assigned", "begun", "finished", "answered", "expected_left", "active_ms"),
-    *("ms_per_answer", "checks", "self_consistency", "last_entry_at"),
-    *("known_answers", "known_right", "accuracy", "accuracy_low", "accuracy_high"),
-)
 
 
 def work(session: Session, study: Study) -> Iterator[Row]:
@@ -119,18 +112,18 @@ def work(session: Session, study: Study) -> Iterator[Row]:
 
 def assessors(session: Session, study: Study) -> Iterator[Row]:
     """Yield the progress of every assessor."""
-    yield ("assessor", "name", *_SUMS)
+    yield ("assessor", "name", *_FIGURES)
     seen = study_progress.overview(session, study)
     for user, line in study_progress.people(session, Ordered("name", False, "", _ALL, 0), seen)[0]:
-        yield (user.email, user.name, *_figures(line))
+        yield (user.email, user.name, *astuple(Figures.of(line)))
 
 
 def queries(session: Session, study: Study) -> Iterator[Row]:
     """Yield the progress of every query."""
-    yield ("query", "text", *_SUMS)
+    yield ("query", "text", *_FIGURES)
     seen, wanted = study_progress.overview(session, study), Ordered("finished", True, "", _ALL, 0)
     for query, line in study_progress.by_query(session, study, wanted, seen)[0]:
-        yield (query.name, query.text, *_figures(line))
+        yield (query.name, query.text, *astuple(Figures.of(line)))
 
 
 def gaps(session: Session, study: Study) -> Iterator[Row]:
@@ -164,17 +157,9 @@ def people(session: Session) -> Iterator[Row]:
 def audit(session: Session) -> Iterator[Row]:
     """Yield every administrative action, latest first."""
     yield ("at", "who", "action", "subject", "detail")
-    events, _ = events_page(session, limit=_ALL, offset=0)
-    actors = users_by_id(session, {event.user_id for event in events if event.user_id})
-    for event in events:
-        who = actors[event.user_id].email if event.user_id else ""
-        detail = json.dumps(event.detail, ensure_ascii=False)
-        yield (event.at, who, event.action, event.subject, detail)
-
-
-def _figures(line: Line) -> Row:
-    facts = line.facts()
-    return tuple(facts[name] for name in _SUMS)
+    for act in acts(session, limit=_ALL)[0]:
+        detail = json.dumps(act.detail, ensure_ascii=False)
+        yield (act.at, act.who or "", act.action, act.subject, detail)
 
 
 STUDY_TABLES: Mapping[str, Callable[[Session, Study], Iterator[Row]]] = {
@@ -188,3 +173,17 @@ TABLES: Mapping[str, Callable[[Session], Iterator[Row]]] = {
     "people": people,
     "audit": audit,
 }
+
+
+def _workers_of_study(session: Session, study_id: int) -> dict[int, CrowdWorker]:
+    """Return everyone who came to a study through a link."""
+    statement = select(CrowdWorker).where(CrowdWorker.study_id == study_id)
+    return {worker.user_id: worker for worker in session.scalars(statement)}
+
+
+def _finished_once(session: Session, study_id: int) -> dict[int, int]:
+    """Return how many queries each person has finished, also those that others have reopened."""
+    finished = func.coalesce(Assignment.finished_at, Assignment.completed_at)
+    statement = rows_of_study(select(Assignment.user_id, func.count(finished)), study_id)
+    rows = session.execute(statement.group_by(Assignment.user_id))
+    return {row[0]: row[1] for row in rows}

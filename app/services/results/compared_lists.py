@@ -1,10 +1,12 @@
 """Two lists of one query side by side: of people, of their consensus, of systems."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.models import Document, Ranking
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.db.queries.results.query_results import QueryText, judged_documents
 from topkapi.app.domain.errors import NotFound
@@ -101,7 +103,7 @@ def list_choices(
 def _systems(session: Session, source: StudySource, query_id: int) -> list[str]:
     """Return the systems that have a run in the study, or a list of the query."""
     runs = {run.system for run in queries.runs_of_study(session, source.study.id)}
-    return sorted(runs | queries.lists_of_query(session, query_id).keys())
+    return sorted(runs | _lists_of_query(session, query_id).keys())
 
 
 def unjudged_by_system(
@@ -166,7 +168,7 @@ def _system_list(
         if run.system == system:
             scores = scores_in_run(queries.run_data(session, run.id), query.name)
             return first_documents(scores, k)
-    return queries.names_of(session, queries.lists_of_query(session, query.id)[system][:k])
+    return _names_of(session, _lists_of_query(session, query.id)[system][:k])
 
 
 def _entries(groups: Groups, other: Groups, k: int) -> list[ListEntry]:
@@ -197,3 +199,16 @@ def _similarity(
         return 0.0, None
     tau = float(stats.kendalltau(*values).statistic)
     return float(rbo_matrix(values, depth=k)[0, 1]), None if np.isnan(tau) else tau
+
+
+def _names_of(session: Session, document_ids: Sequence[int]) -> list[str]:
+    """Return the file ids of documents, in the same order."""
+    statement = select(Document.id, Document.external_id).where(Document.id.in_(document_ids))
+    names = {row[0]: row[1] for row in session.execute(statement)}
+    return [names[number] for number in document_ids]
+
+
+def _lists_of_query(session: Session, query_id: int) -> Mapping[str, list[int]]:
+    """Return the documents, best first, of each system's list for a query."""
+    statement = select(Ranking.system, Ranking.documents).where(Ranking.query_id == query_id)
+    return {row[0]: row[1] for row in session.execute(statement)}

@@ -1,12 +1,13 @@
 """The results of one query: what everybody says about each page, the consensus, the questions."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from topkapi.analysis.data.exports import ConfidenceList, ConsensusList, TopK
+from topkapi.analysis.data.exports import ConfidenceList, ConsensusList, ListJudgment, TopK
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.assignments.manual_assignment import state_of
 from topkapi.app.db.queries.progress import by_query
@@ -15,15 +16,18 @@ from topkapi.app.db.queries.results.query_results import QueryDocument, QueryTex
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.grades.session import UNJUDGEABLE
-from topkapi.app.domain.log import EntryKind, effective, fold
+from topkapi.app.domain.log import Entry, EntryKind, effective, fold
 from topkapi.app.domain.pairs.answers import QuestionKind
-from topkapi.app.domain.sessions import read_log
+from topkapi.app.domain.sessions import answer_name, read_log
 from topkapi.app.services.promise import missing_by_query, missing_work
 from topkapi.app.services.results.exports.confidence import confidence_record
 from topkapi.app.services.results.exports.consensus import consensus_lists
 from topkapi.app.services.results.exports.labels import grade_labels
+from topkapi.app.services.results.exports.lists import session_list_answers
 from topkapi.app.services.results.exports.records import topk_record
 from topkapi.app.services.results.exports.source import TEAM, AssignmentRecord, StudySource
+
+DISPUTED = 3  # ranks between the best and the worst place of a disputed page
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,17 @@ class Asked:
     active_ms: int
     at: datetime
     effective: bool
+
+    def verdict(self, document: str) -> str:
+        """Return what a comparison says about one of its two pages."""
+        side, other = ("left", "right") if document == self.left else ("right", "left")
+        comparison = {side: "Better than", other: "Worse than", "tie": "Tied with"}
+        removal = {f"{side}_bad": "Bad, beside", f"{side}_unjudgeable": "Cannot be judged, beside"}
+        return (comparison | removal).get(self.answer, "Shown with a page that was removed:")
+
+    def other(self, document: str) -> str:
+        """Return the other page of a comparison."""
+        return self.right if document == self.left else self.left
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +77,17 @@ class SessionAnswers:
 
     asked: tuple[Asked, ...]
     confidence: ConfidenceList | None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersAbout:
+    """What the answers that count in one session say about a page, with the answers to each."""
+
+    assignment_id: int
+    assessor: str
+    tool: Tool
+    round: int
+    said: Mapping[str, Sequence[Asked]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +119,7 @@ class RankedDocument:
 
     ``spread`` is the distance between its best and its worst rank, where outside a list is k + 1.
     ``grade`` is the lower median of the grades given, ``known`` the imported one. ``notes`` are
-    what people noted about it, with their names.
+    what people noted about it, with their names; ``answers`` counts those about it that count.
     """
 
     document: QueryDocument
@@ -103,6 +129,7 @@ class RankedDocument:
     grade: str | None
     known: int | None
     notes: tuple[tuple[str, str], ...]
+    answers: int
 
     @property
     def is_listed(self) -> bool:
@@ -112,7 +139,7 @@ class RankedDocument:
 
 @dataclass(frozen=True, slots=True)
 class QueryResults:
-    """Everything that people said about a query with pairs and grades.
+    """Everything that people said about a query, with each tool.
 
     ``assigned`` and ``finished_work`` count assignments, ``missing`` what was promised and nobody
     has.
@@ -127,9 +154,15 @@ class QueryResults:
     documents: Mapping[str, QueryDocument]
     ranked: tuple[RankedDocument, ...]
     judged_by: tuple[JudgedBy, ...]
+    compared: tuple[ListJudgment, ...]
     assigned: int
     finished_work: int
     missing: int
+
+    @property
+    def disputed(self) -> int:
+        """Number of pages whose ranks are far apart."""
+        return sum(each.spread >= DISPUTED for each in self.ranked)
 
 
 def query_results(session: Session, source: StudySource, query_id: int) -> QueryResults:
@@ -139,15 +172,23 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
     """
     query = _query(session, source, query_id)
     people, adjudications, judged_by = [], [], []
+    compared: list[ListJudgment] = []
+    about: Counter[str] = Counter()
     notes: dict[str, list[tuple[str, str]]] = {}
     for work, rows in _logs(source):
         name = _person_name(source, work)
         for page, note in _notes(work, rows):
             notes.setdefault(page, []).append((name, note))
+        for row in effective(Entry(row.entry, row) for row in rows):
+            about.update(_name(work, page) for page in (row.left_id, row.right_id) if page)
         if work.adjudicates:
             adjudications.append(_adjudication(name, work, rows))
         elif work.assignment.tool is Tool.GRADES:
             judged_by.append(_judged_by(name, work, _grades(work, rows)))
+        elif work.assignment.tool is Tool.LISTS:
+            answers = session_list_answers(source, work, rows)
+            compared += [replace(each, assessor=name) for each in answers]
+            judged_by.append(_judged_by(name, work, {}))
         else:
             people.append(_person(name, work, rows))
             judged_by.append(_judged_by(name, work, _ranks(people[-1])))
@@ -168,6 +209,7 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
             grade=names[graded[name]] if graded.get(name, len(names)) < len(names) else None,
             known=known.get(name),
             notes=tuple(notes.get(name, ())),
+            answers=about[name],
         )
         for name, document in documents.items()
     ]
@@ -183,6 +225,7 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
         documents=documents,
         ranked=tuple(ranked),
         judged_by=tuple(judged_by),
+        compared=tuple(compared),
         assigned=sums.assigned if sums else 0,
         finished_work=sums.finished if sums else 0,
         missing=missing_by_query(missing_work(session, source.study))[query_id],
@@ -226,11 +269,48 @@ def session_answers(
 
     The confidence takes about two milliseconds per answer, unless the sorter is `robust`.
     """
+    work, rows = _session(session, source, query_id, assignment_id)
+    is_list = work.assignment.tool is Tool.PAIRS and not work.adjudicates
+    confidence = None if not is_list else confidence_record(work, rows)
+    return SessionAnswers(_asked(work, rows), confidence)
+
+
+def question_shown(
+    session: Session, source: StudySource, query_id: int, assignment_id: int, number: int
+) -> tuple[str, Asked, int]:
+    """Return the assessor, the question ``number`` of a session and how many it has."""
+    work, rows = _session(session, source, query_id, assignment_id)
+    asked = _asked(work, rows)
+    if not 1 <= number <= len(asked) or not asked[number - 1].left:
+        raise NotFound(f"This session has no question {number} about pages.")
+    return _person_name(source, work), asked[number - 1], len(asked)
+
+
+def answers_about(
+    session: Session, source: StudySource, query_id: int, document: str
+) -> list[AnswersAbout]:
+    """Return the answers that count about a page, by session and by what they say."""
     _query(session, source, query_id)
-    for work, rows in _logs(source, assignment_id):
-        is_list = work.assignment.tool is Tool.PAIRS and not work.adjudicates
-        confidence = None if not is_list else confidence_record(work, rows)
-        return SessionAnswers(_asked(work, rows), confidence)
+    answers = []
+    for work, rows in _logs(source):
+        row, said = work.assignment, dict[str, list[Asked]]()
+        for each in _asked(work, rows):
+            if each.effective and document in (each.left, each.right):
+                is_pair = row.tool is Tool.PAIRS
+                verdict = each.verdict(document) if is_pair else answer_name(row.tool, each.answer)
+                said.setdefault(verdict, []).append(each)
+        if said:
+            name = _person_name(source, work)
+            answers.append(AnswersAbout(row.id, name, row.tool, row.round, said))
+    return answers
+
+
+def _session(
+    session: Session, source: StudySource, query_id: int, assignment_id: int
+) -> tuple[AssignmentRecord, list[JudgmentRow]]:
+    _query(session, source, query_id)
+    for found in _logs(source, assignment_id):
+        return found
     raise NotFound("There are no such questions. The work may have been withdrawn.")
 
 
@@ -270,11 +350,11 @@ def _query(session: Session, source: StudySource, query_id: int) -> QueryText:
 def _logs(
     source: StudySource, assignment_id: int | None = None
 ) -> Iterator[tuple[AssignmentRecord, list[JudgmentRow]]]:
-    """Yield the sessions with pairs and grades and their logs, all or one of them."""
+    """Yield the sessions of all tools and their logs, all or one of them."""
     for query in source.queries():
         works = source.works(query, withdrawn=False, tool=None)
-        grades = [work for work in works if work.assignment.tool is Tool.GRADES]
-        found = [*source.list_works(query), *grades, *(work for work in works if work.adjudicates)]
+        others = [work for work in works if work.assignment.tool is not Tool.PAIRS]
+        found = [*source.list_works(query), *others, *(work for work in works if work.adjudicates)]
         yield from source.with_logs(
             [work for work in found if assignment_id in (None, work.assignment.id)]
         )

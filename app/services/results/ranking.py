@@ -1,18 +1,20 @@
 """A study as input of ranking models: features and labels per query, under each ground truth."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
 
 import numpy as np
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
 
 from topkapi.analysis.data import RankingData, make_folds, normalise_by_query, to_topk
 from topkapi.analysis.data.folds import FoldSet, Truth, fold_set_of
 from topkapi.analysis.data.text_features import NAMES, text_features
 from topkapi.analysis.typing import FloatArray
+from topkapi.app.db.models import Candidate, Content, Document
 from topkapi.app.db.queries.results import exports as queries
-from topkapi.app.db.queries.results.exports import pages_of_query
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports.labels import Labels, grade_labels, labels_by_query
 from topkapi.app.services.results.exports.source import ExportedQuery, StudySource
@@ -171,7 +173,7 @@ class _Features:
         return list(found), np.array(values, dtype=np.float64)
 
     def _from_text(self, query: ExportedQuery) -> tuple[list[str], FloatArray]:
-        pages = pages_of_query(self._session, query.number)
+        pages = _pages_of_query(self._session, query.number)
         titles, texts = [page[1] for page in pages], [page[2] or "" for page in pages]
         return [page[0] for page in pages], text_features(query.text, titles, texts)
 
@@ -183,3 +185,15 @@ def _feature_order(name: str) -> tuple[int, str]:
 
 def _count(queries: int) -> str:
     return "1 query has" if queries == 1 else f"{queries} queries have"
+
+
+def _pages_of_query(session: Session, query_id: int) -> Sequence[Row[str, str, str | None]]:
+    """Return external id, title and plain text of the query's candidates, in the study's order."""
+    statement = (
+        select(Document.external_id, Document.title, Content.text)
+        .join(Candidate, Candidate.document_id == Document.id)
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Candidate.query_id == query_id)
+        .order_by(Candidate.position, Candidate.id)
+    )
+    return session.execute(statement).all()

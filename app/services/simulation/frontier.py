@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered
+from topkapi.app.domain.pairs.robust.sorter import Answered, RobustSorter, Rules
 from topkapi.app.domain.pairs.robust.strategy import rules_of
 from topkapi.app.domain.pairs.simulated_assessors import SimulatedAssessor, true_worths
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
@@ -167,7 +166,7 @@ def _measures_of_run(
         random=random,
     )
     rules = Rules(max(counts), None, plan.pair_limit, Goal(plan.goal))
-    sorter = open_sorter(len(plan.order), plan.k, rules, str(random.random()))
+    sorter = RobustSorter(len(plan.order), plan.k, rules, str(random.random()))
     found: list[tuple[float, float]] = []
     for asked in range(1, max(counts) + 1):
         pair = sorter.ask()
@@ -179,16 +178,16 @@ def _measures_of_run(
     return found
 
 
-def write_csv(found: Frontier, path: Path) -> None:
+def write_csv(frontier: Frontier, path: Path) -> None:
     """Write the points as a CSV table, one per line."""
-    plan = found.base.plan
+    plan = frontier.base.plan
     with path.open("w", newline="", encoding="utf-8") as stream:
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(HEADS)
-        for point in found.points:
+        for point in frontier.points:
             figures = (f"{point.questions:.1f}", f"{point.quality:.4f}")
             spread = f"{point.standard_error:.4f}"
             overlap = (f"{point.overlap:.4f}", f"{point.overlap_standard_error:.4f}")
             setting = (len(plan.order), plan.k, point.error)
-            row = (point.sorter, *setting, *figures, spread, *overlap, found.base.runs)
+            row = (point.sorter, *setting, *figures, spread, *overlap, frontier.base.runs)
             writer.writerow(row)

@@ -26,27 +26,27 @@ MARKERS = {
 }
 
 
-def write_frontier(found: Frontier, stem: Path) -> list[Path]:
+def write_frontier(frontier: Frontier, stem: Path) -> list[Path]:
     """Write ``stem``.png, .svg and .csv, and return their paths."""
-    figure = draw_frontier(found)
+    figure = draw_frontier(frontier)
     pictures = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
     for path in pictures:
         figure.savefig(path, dpi=150, metadata={"Date": None} if path.suffix == ".svg" else None)
     table = stem.with_name(f"{stem.name}.csv")
-    write_csv(found, table)
+    write_csv(frontier, table)
     return [*pictures, table]
 
 
-def draw_frontier(found: Frontier) -> Figure:
+def draw_frontier(frontier: Frontier) -> Figure:
     """Plot both measures against questions, one row each; higher and further left is better."""
-    rates, plan = sorted({point.error for point in found.points}), found.base.plan
+    rates, plan = sorted({point.error for point in frontier.points}), frontier.base.plan
     figure = matplotlib_figure.Figure(figsize=(1.2 + 3.6 * len(rates), 7.6), layout="constrained")
     rows = figure.subplots(2, len(rates), sharex="col", sharey="row", squeeze=False)
     measures = (f"kappa-NDCG@{plan.k}", f"overlap@{plan.k}")
     for row, (axes, measure) in enumerate(zip(rows, measures, strict=True)):
         axes[0].set_ylabel(f"{measure} of the list, {len(plan.order)} pages")
         for axis, rate in zip(axes, rates, strict=True):
-            _draw_rate(axis, [point for point in found.points if point.error == rate], row)
+            _draw_rate(axis, [point for point in frontier.points if point.error == rate], row)
             axis.grid(color="#dddddd", linewidth=0.6)
     for axis, rate in zip(rows[0], rates, strict=True):
         axis.set_title(f"{100 * rate:g} % of the answers wrong")

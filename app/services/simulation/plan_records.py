@@ -8,6 +8,22 @@ from topkapi.app.domain.pairs.simulated_assessors import Errors
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.study import StudySettings
 
+LIMITS = {
+    "queries": (1, 1_000_000),
+    "n": (2, 1000),
+    "k": (1, 1000),
+    "people": (1, 100_000),
+    "lists": (1, 1000),
+    "team": (1, 50),
+    "prior": (-0.99, 0.99),
+    "error": (0, 0.49),
+    "seconds": (0.1, 86_400),
+    "goal": (0, 1),
+    "difference": (0.0001, 1_000_000),
+    "deviation": (0.0001, 1_000_000),
+    "runs": (2, 100_000),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Pilot:
@@ -30,7 +46,8 @@ class PlanOptions:
     """What is planned; None where a pilot or what is usual decides.
 
     ``n`` are the documents per query, ``lists`` those per query, ``team`` the people who make one
-    list together, ``prior`` the correlation of a ranker's scores with the truth. ``goal`` is a
+    list together, ``prior`` the correlation of a ranker's scores with the truth. ``error_model`` is
+    usually `Errors.PEOPLE`, and `Errors.NORMAL` where the ``error`` rate is known. ``goal`` is a
     kappa-NDCG, ``difference`` one between two systems, and ``deviation`` its standard deviation.
     """
 
@@ -43,7 +60,7 @@ class PlanOptions:
     prior: float | None = None
     sorter: str = "robust"
     error: float | None = None
-    error_model: Errors = Errors.NORMAL
+    error_model: Errors | None = None
     seconds: float | None = None
     goal: float | None = None
     difference: float | None = None
@@ -58,6 +75,8 @@ class PlanOptions:
             value = getattr(self, name)
             if value is not None and not low <= value <= high:
                 raise Invalid(f"{value:g} is not between {low:g} and {high:g}.", field=name)
+        if self.error is not None and self.error_model is Errors.PEOPLE:
+            raise Invalid("The error model people draws its own rates.", field="error")
         if self.team > self.people:
             raise Invalid(
                 f"{self.team} people make a list together, of {self.people} in all.", field="team"
@@ -67,23 +86,6 @@ class PlanOptions:
 def stored_options(options: PlanOptions) -> dict[str, Any]:
     """Return the options that say something, as a job stores them."""
     return {name: value for name, value in asdict(options).items() if value is not None}
-
-
-LIMITS = {
-    "queries": (1, 1_000_000),
-    "n": (2, 1000),
-    "k": (1, 1000),
-    "people": (1, 100_000),
-    "lists": (1, 1000),
-    "team": (1, 50),
-    "prior": (-0.99, 0.99),
-    "error": (0, 0.49),
-    "seconds": (0.1, 86_400),
-    "goal": (0, 1),
-    "difference": (0.0001, 1_000_000),
-    "deviation": (0.0001, 1_000_000),
-    "runs": (2, 100_000),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,7 @@ class Planned:
     work
         Queries, lists per query, people, and seconds per question.
     documents, k, error
-        Documents per query, length of a list, and the error rate of the people.
+        Documents per query, length of a list, and the mean error rate of the people.
     efforts
         Cost and quality for each budget of questions: ``questions_per_list``, ``questions``,
         ``hours``, ``hours_per_person``, ``kappa_ndcg``, ``overlap`` and their intervals.
@@ -132,6 +134,8 @@ class Planned:
         The smallest effort that reaches the goal, if there is a goal and one does.
     queries_to_tell_apart
         Queries that find the difference between two systems, if one was given.
+    error_model
+        How the people err; by `Errors.PEOPLE`, queries differ as sets of real votes do.
     """
 
     work: PlannedWork
@@ -141,3 +145,4 @@ class Planned:
     efforts: tuple[PlannedEffort, ...]
     chosen: PlannedEffort | None
     queries_to_tell_apart: int | None
+    error_model: Errors = Errors.NORMAL

@@ -8,7 +8,7 @@ from typing import Any
 
 from topkapi.analysis.power import queries_to_tell_apart, student_half
 from topkapi.analysis.typing import FloatArray
-from topkapi.app.domain.pairs.simulated_assessors import Errors
+from topkapi.app.domain.pairs.simulated_assessors import Errors, mean_error_of_people
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.runs import Company
@@ -76,14 +76,15 @@ def planned(
     )
     size, simulated = options.n or known.documents or 50, min(options.lists, MOST_LISTS)
     k = options.k or known.k or 10
+    model, error = errors_of(options, known)
     own = replace(known.settings, k=k, sorter=options.sorter, together=False)
     base = Setting(
         replace(own.plan((), ""), order=tuple(range(size)), budget=own.budget),
-        error=known.error or 0.1 if options.error is None else options.error,
+        error=error,
         ties=0,
         runs=simulated * max(2, ceil(options.runs / simulated)),
         seed=options.seed,
-        errors=Errors(options.error_model),
+        errors=model,
         persistent=True,
         votes=votes,
         company=Company(team=options.team, ranker=options.prior),
@@ -98,19 +99,29 @@ def planned(
         if on_runs is not None:
             on_runs(done, total)
 
-    found = tuple(efforts(settings, work, on_runs=count, processes=processes))
+    rows = tuple(efforts(settings, work, on_runs=count, processes=processes))
     deviation = options.deviation or known.deviation or 0.2
     return Planned(
         work,
         size,
         base.plan.k,
         base.error,
-        found,
-        None if options.goal is None else cheapest(found, options.goal),
+        rows,
+        None if options.goal is None else cheapest(rows, options.goal),
         None
         if options.difference is None
         else queries_to_tell_apart(options.difference, deviation),
+        model,
     )
+
+
+def errors_of(options: PlanOptions, known: Pilot) -> tuple[Errors, float]:
+    """Return how people err, and at which mean rate: as real people, unless their rate is known."""
+    rate = known.error if options.error is None else options.error
+    model = options.error_model or (Errors.PEOPLE if rate is None else Errors.NORMAL)
+    if model is Errors.PEOPLE:
+        return model, mean_error_of_people()
+    return model, 0.1 if rate is None else rate
 
 
 def settings_of(base: Setting) -> list[Setting]:
@@ -140,7 +151,7 @@ def effort(results: Results, work: PlannedWork, lists: int) -> PlannedEffort:
 
     Every ``lists`` of them are of one query.
     """
-    asked, found = float(results.judgments.mean()), results.estimates
+    asked, estimates = float(results.judgments.mean()), results.estimates
     questions = asked * work.queries * work.lists
     hours = questions * work.seconds / 3600
     return PlannedEffort(
@@ -152,7 +163,7 @@ def effort(results: Results, work: PlannedWork, lists: int) -> PlannedEffort:
         kappa_ndcg_interval=mean_of_study(results.kappa_ndcg, work, lists),
         overlap=round(float(results.overlap.mean()), 3),
         overlap_interval=mean_of_study(results.overlap, work, lists),
-        stated=round(fmean(each.quality for each in found), 3) if found else None,
+        stated=round(fmean(each.quality for each in estimates), 3) if estimates else None,
     )
 
 

@@ -70,7 +70,8 @@ class Setting:
     def work(self) -> int:
         """Estimated cost, in questions of a sorter that is not sampled."""
         factor = SAMPLED_COSTS if SORTERS[self.plan.sorter].sampled else 1
-        sessions = self.runs + self.company.queries * -(-self.runs // SESSIONS)
+        groups = self.runs if self.votes else -(-self.runs // SESSIONS)
+        sessions = self.runs + self.company.queries * groups
         return self.plan.most_questions * sessions * factor
 
 
@@ -243,7 +244,7 @@ def _runs(chunk: Chunk) -> Iterator[Run]:
             company=setting.company,
             lists=setting.lists,
         )
-    found = sessions(
+    replayed = sessions(
         setting.votes.elections,
         n=setting.votes.n,
         runs=chunk.runs,
@@ -253,8 +254,9 @@ def _runs(chunk: Chunk) -> Iterator[Run]:
         start=chunk.start,
         team=setting.company.team,
         lists=setting.lists,
+        queries=setting.company.queries if SORTERS[setting.plan.sorter].sampled else 0,
     )
-    return replay_votes(setting.plan, found, seed)
+    return replay_votes(setting.plan, replayed, seed)
 
 
 def measures(run: Run, k: int) -> tuple[float, float]:

@@ -89,16 +89,16 @@ def _offered(offered: Mapping[str, Any] | None, items: dict[int, int]) -> dict[s
     """Return a pending question or final ranking with its new ids."""
     if offered is None:
         return None
-    found = dict(offered)
+    converted = dict(offered)
     for name in ("pair", "ranking"):
-        if name in found:
-            found[name] = _items(found[name], items)
-    if found.get("confidence"):
-        confidence = dict(found["confidence"])
+        if name in converted:
+            converted[name] = _items(converted[name], items)
+    if converted.get("confidence"):
+        confidence = dict(converted["confidence"])
         confidence["ranking"] = _items(confidence["ranking"], items)
         confidence["pages"] = [[_id(items, page[0]), *page[1:]] for page in confidence["pages"]]
-        found["confidence"] = confidence
-    return found
+        converted["confidence"] = confidence
+    return converted
 
 
 def renumbered_rotations(value: Any, ids: Ids) -> Any:
@@ -194,8 +194,9 @@ class _CopyReader:
     def _refuse_taken(self, slug: str) -> None:
         if study_of_slug(self.session, slug) is not None:
             raise Conflict(
-                f"The study {slug!r} already exists, and a full copy is read as a whole. Nothing "
-                "was written. Read it under another name: topkapi study import FILE --slug NAME."
+                f"The study {slug!r} already exists, and a full copy can only be imported as a "
+                "whole. Nothing was written. Import it under another name: topkapi study import "
+                "FILE --slug NAME."
             )
 
     def _contents(self) -> None:
@@ -324,15 +325,15 @@ def _in_order() -> list[Table]:
     return sorted(study_tables.tables_of_study(), key=lambda table: table.name in late)
 
 
-def _typed(table: Table, found: Row) -> Row:
+def _typed(table: Table, row: Row) -> Row:
     """Return the row with its column types; columns added since the copy get their defaults."""
     for column in table.columns:
         default = column.default
-        if column.name not in found and column.nullable:
-            found[column.name] = None
-        elif column.name not in found and isinstance(default, ScalarElementColumnDefault):
-            found[column.name] = default.arg
-    return row_of(table, found)
+        if column.name not in row and column.nullable:
+            row[column.name] = None
+        elif column.name not in row and isinstance(default, ScalarElementColumnDefault):
+            row[column.name] = default.arg
+    return row_of(table, row)
 
 
 def _damaged(location: Location, why: str) -> StudyRefused:
@@ -340,5 +341,5 @@ def _damaged(location: Location, why: str) -> StudyRefused:
         location,
         None,
         f"The full copy is damaged, or was changed: {why}.",
-        "Take the file as it was downloaded; nothing was written.",
+        "Use the file as it was downloaded; nothing was written.",
     )

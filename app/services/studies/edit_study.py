@@ -50,7 +50,7 @@ def change_study(
     """
     hold_settings(session, study, to_change=True)
     if seen is not None and seen != version_of(study):
-        raise Conflict("Somebody else has changed the study. Reload it, then repeat your change.")
+        raise Conflict("Someone else changed the study. Reload the page and repeat your change.")
     new_name = study.name if name is None else _checked_name(name)
     text = study.guidelines if guidelines is None else _checked_guidelines(guidelines)
     old = study.settings
@@ -85,25 +85,25 @@ def _value(name: str, value: Any) -> Any:
 
 
 def _checked_name(name: str) -> str:
-    found = " ".join(name.split())
-    if not found or len(found) > limits.MAX_NAME or not found.isprintable():
+    plain = " ".join(name.split())
+    if not plain or len(plain) > limits.MAX_NAME or not plain.isprintable():
         raise Invalid(
             f"The name must have 1 to {limits.MAX_NAME} printable characters.",
             field="name",
         )
-    return found
+    return plain
 
 
 def _checked_guidelines(text: str) -> str:
-    found = text.replace("\r\n", "\n").replace("\r", "\n")
-    if len(found) > MAX_GUIDELINES:
+    kept = text.replace("\r\n", "\n").replace("\r", "\n")
+    if len(kept) > MAX_GUIDELINES:
         raise Invalid(
-            f"The guidelines have {len(found):,} characters; the maximum is {MAX_GUIDELINES:,}.",
+            f"The guidelines have {len(kept):,} characters; the maximum is {MAX_GUIDELINES:,}.",
             field="guidelines",
         )
-    if "\0" in found:
+    if "\0" in kept:
         raise Invalid("The guidelines contain a NUL character; remove it.", field="guidelines")
-    return found
+    return kept
 
 
 def _refuse_fixed(session: Session, study: Study, old: StudySettings, new: StudySettings) -> None:

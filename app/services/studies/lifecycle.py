@@ -123,17 +123,17 @@ def set_access(
     """Give a researcher access to the study, or take it away."""
     if given and user.role is not Role.RESEARCHER:
         raise Conflict(
-            f"{user.email} is not a researcher. Only researchers "
-            "are given studies: administrators see all of them, assessors see their work."
+            f"{user.email} is not a researcher. Only researchers are given access to studies: "
+            "administrators see all of them, assessors see their work."
         )
     hold_settings(session, study, to_change=True)
-    found = session.get(StudyAccess, (user.id, study.id))
-    if (found is not None) is given:
+    access = session.get(StudyAccess, (user.id, study.id))
+    if (access is not None) is given:
         return
-    if found is None:
+    if access is None:
         session.add(StudyAccess(user_id=user.id, study_id=study.id))
     else:
-        session.delete(found)
+        session.delete(access)
     action = "study.give_access" if given else "study.take_access"
     audit.record(session, actor_id, action, study.slug, person=user.email)
     session.flush()

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import PracticeItem, Study
-from topkapi.app.db.queries import training as queries
+from topkapi.app.db.models import Document, PracticeItem, Study
 from topkapi.app.db.queries.judging.labeling import document_heads
 from topkapi.app.db.queries.studies.importing import document_numbers
 from topkapi.app.db.queries.studies.studies import hold_settings
@@ -36,7 +36,7 @@ def practice_state(
     ``done`` counts the answered questions: also this one, while its feedback is shown.
     """
     heads = document_heads(session, sorted({*item.left, *item.right}))
-    left = training.of - done
+    remaining = training.of - done
     return AssignmentState(
         assignment_id=0,
         tool=item.tool,
@@ -47,7 +47,7 @@ def practice_state(
         position=number - 1,
         state=_asking(item),
         new=frozenset(),
-        progress=Progress(done, left, left, left, exact=True),
+        progress=Progress(done, remaining, remaining, remaining, exact=True),
         scale=training.of,
         can_undo=False,
         can_redo=False,
@@ -88,9 +88,9 @@ class StoredQuestion:
 
 def questions_of(session: Session, study: Study) -> list[StoredQuestion]:
     """Return the practice questions of a study in order, with pages by name."""
-    items = queries.items_of(session, study.id)
+    items = _items_of(session, study.id)
     numbers = {number for item in items for number in (*item.left, *item.right)}
-    names = queries.document_names(session, sorted(numbers))
+    names = _document_names(session, sorted(numbers))
     return [StoredQuestion(item.id, item.external_id, _question(item, names)) for item in items]
 
 
@@ -112,9 +112,11 @@ def add_question(
     """Add a practice question after the others; its pages are documents of the study."""
     hold_settings(session, study, to_change=True)
     check_question(question, study.settings)
-    items = queries.items_of(session, study.id)
+    items = _items_of(session, study.id)
     if len(items) >= MAX_QUESTIONS:
-        raise Conflict(f"A study has at most {MAX_QUESTIONS} practice questions; remove one first.")
+        raise Conflict(
+            f"A study can have at most {MAX_QUESTIONS} practice questions; remove one first."
+        )
     known = document_numbers(session, study.id)
     item = PracticeItem(
         study_id=study.id,
@@ -161,3 +163,15 @@ def _numbers(names: Sequence[str], field: str, known: dict[str, int]) -> list[in
         if name not in known:
             raise Invalid(f"The study has no document {name!r}.", field=field)
     return [known[name] for name in names]
+
+
+def _items_of(session: Session, study_id: int) -> Sequence[PracticeItem]:
+    """Return the practice questions of a study in order."""
+    statement = select(PracticeItem).where(PracticeItem.study_id == study_id)
+    return session.scalars(statement.order_by(PracticeItem.position, PracticeItem.id)).all()
+
+
+def _document_names(session: Session, document_ids: Sequence[int]) -> dict[int, str]:
+    """Return names of documents by id."""
+    statement = select(Document.id, Document.external_id).where(Document.id.in_(document_ids))
+    return {row[0]: row[1] for row in session.execute(statement)}

@@ -3,16 +3,28 @@
 A write locks the person's training, so that a double click or a second tab counts once.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from sqlalchemy import Row, case, func, select
+from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import PracticeAnswer, PracticeItem, Study, Training, User
+from topkapi.app.db.models import (
+    Assignment,
+    PracticeAnswer,
+    PracticeItem,
+    Query,
+    Study,
+    Training,
+    User,
+)
 from topkapi.app.db.queries import training as queries
-from topkapi.app.db.queries.crowds import is_crowd, unfinished_work
+from topkapi.app.db.queries.crowds import is_crowd
 from topkapi.app.db.queries.studies.studies import study_of_slug
-from topkapi.app.domain.enums import Tool
+from topkapi.app.db.queries.training import work_of
+from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.errors import AnswerNotAllowed, Conflict, NotFound, OutOfTurn
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import allowed_answers
@@ -57,6 +69,14 @@ class TrainingState:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenTraining:
+    """A training before the work: tries left, None if they are not counted, and its questions."""
+
+    tries_left: int | None
+    questions: int
+
+
+@dataclass(frozen=True, slots=True)
 class Feedback:
     """An answer to a practice question; what is right and why is None if it may be asked again."""
 
@@ -82,8 +102,7 @@ def study_in_training(session: Session, slug: str, user_id: int) -> Study:
     """Return a study in which the person has work or was trained; raise `NotFound` otherwise."""
     study = study_of_slug(session, slug)
     if study is None or not (
-        queries.has_work(session, user_id, slug)
-        or queries.training_of(session, user_id, study.id, lock=False)
+        _has_work(session, user_id, slug) or _training_of(session, user_id, study.id, lock=False)
     ):
         raise NotFound(f"You have no work in a study {slug!r}.")
     return study
@@ -92,13 +111,13 @@ def study_in_training(session: Session, slug: str, user_id: int) -> Study:
 def training_state(session: Session, study: Study, user_id: int) -> TrainingState:
     """Return the person's training; it is passed if the study has none or they have begun."""
     settings = study.settings
-    row = queries.training_of(session, user_id, study.id, lock=False)
+    row = _training_of(session, user_id, study.id, lock=False)
     record = record_of(row)
     if not settings.training or queries.has_begun(session, user_id, study.slug):
         record = replace(record, passed=True)
     items = queries.items_for(session, study.id, user_id)
-    answered = queries.answers_of(session, user_id, study.id, record.attempt)
-    left = [item for item in items if item.id not in answered]
+    answered = _answers_of(session, user_id, study.id, record.attempt)
+    unanswered = [item for item in items if item.id not in answered]
     return TrainingState(
         study_id=study.id,
         slug=study.slug,
@@ -108,24 +127,30 @@ def training_state(session: Session, study: Study, user_id: int) -> TrainingStat
         settings=settings,
         rules=rules_of(settings),
         record=record,
-        number=len(items) - len(left) + 1,
+        number=len(items) - len(unanswered) + 1,
         of=len(items),
-        item_id=left[0].id if left else None,
+        item_id=unanswered[0].id if unanswered else None,
         agreed=None if row is None else row.agreed,
         asked=None if row is None else row.asked,
     )
 
 
-def open_trainings(session: Session, user_id: int) -> list[tuple[str, str]]:
-    """Return slug and name of the studies whose training opens the person's work."""
-    rows = queries.untrained_studies(session, user_id)
-    return [(slug, name) for slug, name, settings in rows if settings.training]
+def open_trainings(session: Session, user_id: int) -> dict[str, OpenTraining]:
+    """Return by slug the trainings that come before any work."""
+    trainings: dict[str, OpenTraining] = {}
+    for study_id, slug, settings, failed, granted in _untrained_studies(session, user_id):
+        if settings.training:
+            rules = rules_of(settings)
+            record = TrainingRecord(failed=failed or 0, granted=granted or 0)
+            left = None if rules.needed is None else record.tries_left(rules)
+            trainings[slug] = OpenTraining(left, len(queries.items_for(session, study_id, user_id)))
+    return trainings
 
 
 def missed_in_last_try(session: Session, study: Study) -> dict[int, list[str]]:
     """Return by person the practice questions missed in their last try, in order."""
     tries: dict[int, tuple[int, list[str]]] = {}
-    for user_id, attempt, question in queries.missed_questions(session, study.id):
+    for user_id, attempt, question in _missed_questions(session, study.id):
         if tries.get(user_id, (0, []))[0] < attempt:
             tries[user_id] = (attempt, [])
         if question is not None:
@@ -137,7 +162,7 @@ def missed_by(session: Session, training: TrainingState) -> list[Feedback]:
     """Return the questions that the person missed in the last complete try, with the answers."""
     record = training.record
     attempt = record.attempt if record.passed else record.failed
-    given = queries.answers_of(session, training.user_id, training.study_id, attempt)
+    given = _answers_of(session, training.user_id, training.study_id, attempt)
     items = queries.items_for(session, training.study_id, training.user_id)
     answered = [(item, given[item.id]) for item in items if item.id in given]
     return [feedback(training, item, answer) for item, answer in answered if not answer.agrees]
@@ -161,7 +186,7 @@ def answer_question(
     if item is None or item.study_id != study.id:
         raise NotFound("This practice question was removed.")
     record = record_of(row)
-    stored = queries.answers_of(session, user_id, study.id, record.attempt).get(item_id)
+    stored = _answers_of(session, user_id, study.id, record.attempt).get(item_id)
     if stored is not None:
         return stored
     if record.step(rules_of(settings)) is not Step.PRACTICE:
@@ -191,7 +216,7 @@ def _earlier(session: Session, user_id: int, item_id: int) -> PracticeAnswer:
 
 def grant_try(session: Session, study: Study, user_id: int, *, actor_id: int | None = None) -> None:
     """Grant one more try to a person who has used all of them."""
-    row = queries.training_of(session, user_id, study.id, lock=True)
+    row = _training_of(session, user_id, study.id, lock=True)
     rules = rules_of(study.settings)
     if row is None or record_of(row).step(rules) is not Step.FAILED:
         raise Conflict("This person has tries left, or has passed; nothing was changed.")
@@ -202,7 +227,7 @@ def grant_try(session: Session, study: Study, user_id: int, *, actor_id: int | N
 
 def conclude_open(session: Session, study: Study) -> None:
     """End the tries that are complete, after a practice question was removed."""
-    for row in queries.open_trainings(session, study.id):
+    for row in open_trainings_of(session, study.id):
         if row.confirmed_at is not None:
             _conclude(session, study, row)
 
@@ -215,7 +240,7 @@ def contact_of(session: Session, training: TrainingState) -> str:
     contact = training.settings.training_contact
     if contact or is_crowd(session, training.user_id):
         return contact
-    people = queries.administrators(session, _CONTACTS)
+    people = _administrators(session, _CONTACTS)
     return ", ".join(f"{person.name} ({person.email})" for person in people)
 
 
@@ -233,8 +258,8 @@ def record_of(row: Training | None) -> TrainingRecord:
 
 def _locked(session: Session, study: Study, user_id: int) -> Training:
     """Return the person's training for a change, created if it is the first one."""
-    queries.ensure_training(session, user_id, study.id)
-    row = queries.training_of(session, user_id, study.id, lock=True)
+    _ensure_training(session, user_id, study.id)
+    row = _training_of(session, user_id, study.id, lock=True)
     assert row is not None
     return row
 
@@ -246,7 +271,7 @@ def _conclude(session: Session, study: Study, row: Training) -> None:
     """
     rules = rules_of(study.settings)
     before = record_of(row)
-    given = queries.answers_of(session, row.user_id, study.id, before.attempt)
+    given = _answers_of(session, row.user_id, study.id, before.attempt)
     asked_items = [item.id for item in queries.items_for(session, study.id, row.user_id)]
     answers = {number: given[number] for number in asked_items if number in given}
     agreed, asked = _score(answers), len(asked_items)
@@ -257,8 +282,107 @@ def _conclude(session: Session, study: Study, row: Training) -> None:
     row.failed = after.failed
     row.passed_at = now() if after.passed else None
     if after.step(rules) is Step.FAILED and is_crowd(session, row.user_id):
-        withdraw_many(session, study, unfinished_work(session, row.user_id))
+        withdraw_many(session, study, _unfinished_work(session, row.user_id))
 
 
 def _score(answers: dict[int, PracticeAnswer]) -> int:
     return sum(answer.agrees for answer in answers.values())
+
+
+def _unfinished_work(session: Session, user_id: int) -> Sequence[int]:
+    """Return the person's unfinished assignments."""
+    statement = select(Assignment.id).where(
+        Assignment.user_id == user_id,
+        Assignment.withdrawn_at.is_(None),
+        Assignment.finished_at.is_(None),
+    )
+    return session.scalars(statement.order_by(Assignment.id)).all()
+
+
+def _has_work(session: Session, user_id: int, slug: str) -> bool:
+    """Return whether the person has work in the study that is not withdrawn."""
+    return bool(session.scalar(work_of(user_id, slug).where(Assignment.withdrawn_at.is_(None))))
+
+
+def _untrained_studies(
+    session: Session, user_id: int
+) -> Sequence[Row[int, str, StudySettings, int | None, int | None]]:
+    """Return id, slug, settings, failed and granted tries of studies that the person has not begun.
+
+    Studies whose training the person has passed are left out.
+    """
+    statement = (
+        select(
+            Study.id,
+            Study.slug,
+            Study.settings,
+            func.max(Training.failed),
+            func.max(Training.granted),
+        )
+        .join(Query, Query.study_id == Study.id)
+        .join(Assignment, Assignment.query_id == Query.id)
+        .outerjoin(Training, (Training.study_id == Study.id) & (Training.user_id == user_id))
+        .where(
+            Assignment.user_id == user_id,
+            Assignment.withdrawn_at.is_(None),
+            Training.passed_at.is_(None),
+        )
+        .group_by(Study.id)
+        .having(func.count(Assignment.last_entry_at) == 0)
+        .order_by(Study.name, Study.id)
+    )
+    return session.execute(statement).all()
+
+
+def _missed_questions(session: Session, study_id: int) -> Sequence[Row[int, int, str | None]]:
+    """Return person, try and, where the answer was not a known one, question of every answer."""
+    missed = case((PracticeAnswer.agrees, None), else_=PracticeItem.external_id)
+    statement = (
+        select(PracticeAnswer.user_id, PracticeAnswer.attempt, missed)
+        .join(PracticeItem, PracticeItem.id == PracticeAnswer.item_id)
+        .where(PracticeItem.study_id == study_id)
+        .order_by(PracticeAnswer.attempt, PracticeItem.position, PracticeItem.id)
+    )
+    return session.execute(statement).all()
+
+
+def _training_of(session: Session, user_id: int, study_id: int, *, lock: bool) -> Training | None:
+    """Return the person's training, locked until the transaction ends if ``lock``."""
+    statement = select(Training).where(Training.user_id == user_id, Training.study_id == study_id)
+    return session.scalar(statement.with_for_update() if lock else statement)
+
+
+def _ensure_training(session: Session, user_id: int, study_id: int) -> None:
+    """Insert the person's training unless it exists; two tabs may do so at once."""
+    is_postgresql = session.get_bind().dialect.name == "postgresql"
+    new = (postgresql if is_postgresql else sqlite).insert(Training)
+    values = {"user_id": user_id, "study_id": study_id, "failed": 0, "granted": 0}
+    session.execute(new.values(values).on_conflict_do_nothing())
+
+
+def _answers_of(
+    session: Session, user_id: int, study_id: int, attempt: int
+) -> dict[int, PracticeAnswer]:
+    """Return the person's answers of one try by practice question."""
+    statement = (
+        select(PracticeAnswer)
+        .join(PracticeItem, PracticeItem.id == PracticeAnswer.item_id)
+        .where(
+            PracticeAnswer.user_id == user_id,
+            PracticeAnswer.attempt == attempt,
+            PracticeItem.study_id == study_id,
+        )
+    )
+    return {row.item_id: row for row in session.scalars(statement)}
+
+
+def open_trainings_of(session: Session, study_id: int) -> Sequence[Training]:
+    """Return the trainings of the study that are not passed."""
+    statement = select(Training).where(Training.study_id == study_id, Training.passed_at.is_(None))
+    return session.scalars(statement.order_by(Training.user_id)).all()
+
+
+def _administrators(session: Session, limit: int) -> Sequence[User]:
+    """Return administrators who can sign in."""
+    statement = select(User).where(User.role == Role.ADMIN, User.disabled_at.is_(None))
+    return session.scalars(statement.order_by(User.id).limit(limit)).all()

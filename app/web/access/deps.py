@@ -34,6 +34,9 @@ Someone = TypeVar("Someone", User, Account, PersonView)
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _LONG_WAIT = 0.5  # seconds in a queue after which the database lock timeout is shortened
 _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
+RESEARCH = (Role.RESEARCHER, Role.ADMIN)
+RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # the range of an integer column
+Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="The study's slug.")]
 
 
 def _lane_of(request: Request) -> Lane:
@@ -267,9 +270,6 @@ def _with_role(find: Callable[..., Someone], *roles: Role) -> Callable[..., Some
     return check
 
 
-RESEARCH = (Role.RESEARCHER, Role.ADMIN)
-RowId = Annotated[int, Path(ge=1, le=2**31 - 1)]  # the range of an integer column
-Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="The study's slug.")]
 CurrentUser = Annotated[User, Depends(current_user)]
 ResearcherUser = Annotated[User, Depends(_with_role(current_user, *RESEARCH))]
 AdminUser = Annotated[User, Depends(_with_role(current_user, Role.ADMIN))]

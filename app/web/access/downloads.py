@@ -145,14 +145,14 @@ def note_download(request: Request, user: PersonView | User, slug: str, file: st
     audit.record_late(request.app.state.late, user.id, "study.download", slug, file=file)
 
 
-def download(found: Export) -> SpooledResponse:
+def download(export: Export) -> SpooledResponse:
     """Return the export as a response with its file name, media type and completeness."""
     headers = {
-        "Content-Disposition": f'attachment; filename="{found.filename}"',
-        "X-Topkapi-Assigned": str(found.completeness.assigned),
-        "X-Topkapi-Finished": str(found.completeness.finished),
+        "Content-Disposition": f'attachment; filename="{export.filename}"',
+        "X-Topkapi-Assigned": str(export.completeness.assigned),
+        "X-Topkapi-Finished": str(export.completeness.finished),
     }
-    return spooled(found.chunks, found.format.media_type, headers)
+    return spooled(export.chunks, export.format.media_type, headers)
 
 
 def spooled(chunks: Iterable[bytes], media_type: str, headers: dict[str, str]) -> SpooledResponse:

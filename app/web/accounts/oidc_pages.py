@@ -66,7 +66,7 @@ def get_oidc_callback(request: Request, code: str = "", state: str = "") -> Resp
 def _provider(request: Request) -> Provider:
     provider: Provider | None = request.app.state.oidc
     if provider is None:
-        raise NotFound("No other site is set up to sign in at.")
+        raise NotFound("Signing in at another site is not set up.")
     return provider
 
 

@@ -22,17 +22,23 @@ from topkapi.app.installation.demo_accounts import DEMO_PASSWORD
 from topkapi.app.services.accounts import users
 from topkapi.app.services.accounts.oidc import Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.web.access.bodies import VISITOR, limit_body
 from topkapi.app.web.access.deps import ApiUser, CurrentUser, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.accounts.views import KeysForm, KeysView, SignInForm, SignInView
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import landing, local_path, visitor_of
-from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.refusals import show_form
 from topkapi.app.web.common.views import PersonView
 
 router = APIRouter(include_in_schema=False)
+_EXPIRED = "Your session has expired. Sign in to continue where you left off."
+_REASONS = {
+    "expired": _EXPIRED,
+    "kept": f"{_EXPIRED} Your last answer is stored in this browser and is saved as soon as "
+    "you have signed in.",
+}
 
 
 async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
@@ -49,12 +55,6 @@ async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
         yield
 
 
-_EXPIRED = "Your session has expired. Sign in to continue where you left off."
-_REASONS = {
-    "expired": _EXPIRED,
-    "kept": f"{_EXPIRED} Your last answer is stored in this browser and is saved as soon as "
-    "you have signed in.",
-}
 SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
 
 
@@ -70,6 +70,7 @@ def get_sign_in(request: Request, next: str = "/", reason: str = "") -> Response
 
 
 @router.post("/sign-in", dependencies=[Depends(check_visitor_form), SIGN_IN_PLACE])
+@limit_body(VISITOR)
 def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
     """Check e-mail, password and one-time code, then redirect to the page the person wanted."""
     authenticator: Authenticator = request.app.state.authenticator
@@ -114,12 +115,7 @@ def show_sign_in(request: Request, form: SignInForm, refusal: AppError | None = 
         asks_code=isinstance(refusal, CodeNeeded),
         elsewhere=_elsewhere(request),
     )
-    response = render(
-        request, "accounts/sign_in.html", view, status=status_of(refusal) if refusal else 200
-    )
-    if isinstance(refusal, TooManyAttempts):
-        response.headers["Retry-After"] = str(refusal.wait_seconds)
-    return response
+    return show_form(request, "accounts/sign_in.html", view, refusal)
 
 
 def _elsewhere(request: Request) -> str:
@@ -166,9 +162,7 @@ def _show_keys(
         next=next,
         error=str(refusal) if refusal else None,
     )
-    return render(
-        request, "accounts/keys.html", view, status=status_of(refusal) if refusal else 200
-    )
+    return show_form(request, "accounts/keys.html", view, refusal)
 
 
 api_router = APIRouter(prefix="/api/v1", tags=["account"])

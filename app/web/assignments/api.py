@@ -1,7 +1,6 @@
 """API of assignments: by rotation, one by one or by CSV; withdraw, reassign, adjudicate."""
 
-from collections.abc import Sequence
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query, Request, Response
@@ -10,8 +9,7 @@ from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment
-from topkapi.app.db.queries.assignments import assignments as assigned
+from topkapi.app.db.models import Assignment, Study
 from topkapi.app.db.queries.assignments import manual_assignment as queries
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
@@ -21,17 +19,23 @@ from topkapi.app.services.assignments.adjudication import assign_adjudication, d
 from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem, CsvRefused, assign_csv
 from topkapi.app.services.assignments.gaps import fill_gaps, plan_filling
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
-from topkapi.app.services.assignments.steps import Spec, spec_of
+from topkapi.app.services.assignments.records import (
+    NamedWork,
+    Round,
+    StudyAssignment,
+    named_work,
+)
+from topkapi.app.services.assignments.steps import spec_of
+from topkapi.app.web.access.bodies import LONG_TEXT, limit_body
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
+from topkapi.app.web.assignments.views import CSV
 from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
 Email = Annotated[str, Field(max_length=254, examples=["ansa@lehto.example"])]
-Round = Annotated[int, Field(ge=0, le=9_999, description="Rounds count from 0.")]
-RoundNumber = Annotated[int, Field(ge=1, le=10_000, description="The round, counted from 1.")]
 State = Literal["", "open", "waiting", "begun", "finished", "withdrawn", "void"]
 CSV_BODY: dict[str, Any] = {
     "requestBody": {
@@ -44,32 +48,6 @@ CSV_BODY: dict[str, Any] = {
         },
     }
 }
-
-
-class WorkOut(BaseModel):
-    """One assignment: who judges which query with which tool in which round."""
-
-    id: int
-    assessor: str
-    query: str
-    tool: Tool
-    round: int = Field(description="Rounds count from 0; -1 is an adjudication.")
-    round_number: int = Field(description="The round, counted from 1.")
-    state: str
-    answered: int
-    expected_left: int | None
-    active_ms: int
-    last_entry_at: datetime | None
-
-
-class ShareOut(BaseModel):
-    """An assignment that a rotation makes."""
-
-    assessor: str
-    query: str
-    tool: Tool
-    round: Round
-    round_number: RoundNumber
 
 
 class RotationIn(Body):
@@ -90,25 +68,29 @@ class RotationOut(BaseModel):
     """The assignments made, or in a dry run those that would be made."""
 
     dry_run: bool
-    work: list[ShareOut]
+    work: list[NamedWork]
 
 
-class WorkIn(Body):
-    """One assignment, made by hand."""
+class OfAssessor(Body):
+    """An assessor by e-mail address."""
 
     assessor: Email
+
+
+class WorkIn(OfAssessor):
+    """One assignment, made by hand."""
+
     query: Annotated[str, Field(max_length=300)]
     tool: Tool
     round: Round = 0
 
 
-class HandOn(Body):
+class HandOn(OfAssessor):
     """The assessor who takes over."""
-
-    assessor: Email
 
 
 @router.post("/rotation", status_code=201)
+@limit_body(LONG_TEXT)
 def post_api_rotation(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: RotationIn
 ) -> RotationOut:
@@ -121,22 +103,7 @@ def post_api_rotation(
         else:
             rows = rotation.assign_rotation(session, study, ids, **made, actor_id=user.id)
             wanted = [spec_of(row) for row in rows]
-    return RotationOut(dry_run=body.dry_run, work=_shares(session, study.id, wanted))
-
-
-def _shares(session: Session, study_id: int, wanted: Sequence[Spec]) -> list[ShareOut]:
-    people = assigned.users_by_id(session, (work.assessor for work in wanted))
-    names = {query.id: query.external_id for query in assigned.queries_of_study(session, study_id)}
-    return [
-        ShareOut(
-            assessor=people[work.assessor].email,
-            query=names[work.query],
-            tool=work.tool,
-            round=work.round,
-            round_number=work.round + 1,
-        )
-        for work in wanted
-    ]
+    return RotationOut(dry_run=body.dry_run, work=named_work(session, study.id, wanted))
 
 
 class PeopleIn(Body):
@@ -159,10 +126,11 @@ def post_api_gaps(
         wanted = list(plan_filling(session, study, ids).work)
     else:
         wanted = [spec_of(row) for row in fill_gaps(session, study, ids, actor_id=user.id)]
-    return RotationOut(dry_run=body.dry_run, work=_shares(session, study.id, wanted))
+    return RotationOut(dry_run=body.dry_run, work=named_work(session, study.id, wanted))
 
 
-class ShiftOut(ShareOut):
+@dataclass(frozen=True, slots=True)
+class ShiftOut(NamedWork):
     """An assignment that nobody has begun, and who takes it over."""
 
     id: int
@@ -219,21 +187,21 @@ def get_study_assignments(
     state: State = "",
     limit: Limit = 100,
     offset: Offset = 0,
-) -> list[WorkOut]:
+) -> list[StudyAssignment]:
     """List the study's assignments by query; `X-Total-Count` is their number."""
     rows, total = queries.work_page(
         session, study.id, search=search, tool=tool, state=state, limit=limit, offset=offset
     )
     say_total(response, total)
-    return [_work_out(row, row.user.email, row.query.external_id) for row in rows]
+    return [StudyAssignment.of(row) for row in rows]
 
 
 @router.post("/assignments", status_code=201)
 def post_study_assignment(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: WorkIn
-) -> WorkOut:
+) -> StudyAssignment:
     """Assign one query to one person; if a rule forbids it, refuse with the reason."""
-    row = manual_assignment.assign_one(
+    made = manual_assignment.assign_one(
         session,
         study,
         email=body.assessor,
@@ -242,7 +210,7 @@ def post_study_assignment(
         round_number=body.round + 1,
         actor_id=user.id,
     )
-    return _work_out(row, body.assessor.strip().lower(), body.query.strip())
+    return _record(session, study, made)
 
 
 class BulkIn(Body):
@@ -259,14 +227,14 @@ class BulkIn(Body):
 @router.post("/assignments/bulk")
 def post_api_bulk(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: BulkIn
-) -> list[WorkOut]:
+) -> list[StudyAssignment]:
     """Withdraw unfinished work, void finished work, or restore either."""
     if body.act == "void":
         rows = bulk.void(session, study, body.ids, reason=body.reason, actor_id=user.id)
     else:
         act = bulk.restore if body.act == "restore" else manual_assignment.withdraw_many
         rows = act(session, study, body.ids, actor_id=user.id)
-    return [_work_out(row, row.user.email, row.query.external_id) for row in rows]
+    return [StudyAssignment.of(row) for row in rows]
 
 
 class MadeOut(BaseModel):
@@ -276,6 +244,7 @@ class MadeOut(BaseModel):
 
 
 @router.post("/assignments/csv", status_code=201, openapi_extra=CSV_BODY)
+@limit_body(CSV)
 async def post_study_csv(request: Request, user: EarlyApiAdmin, slug: Slug) -> MadeOut:
     """Assign the work listed in a CSV file, all or nothing; problems are listed by line."""
     data = bytearray()
@@ -298,39 +267,27 @@ def _assign_csv(sessions: Sessions, slug: str, data: bytes, actor_id: int) -> in
 @router.post("/assignments/{assignment_id}/withdraw")
 def post_study_withdraw(
     session: SessionDep, user: ApiAdmin, study: StudyDep, assignment_id: Number
-) -> WorkOut:
+) -> StudyAssignment:
     """Withdraw an unfinished assignment; its log is kept."""
     row = manual_assignment.withdraw(session, study, assignment_id, actor_id=user.id)
-    return _work_out(row, row.user.email, row.query.external_id)
+    return StudyAssignment.of(row)
 
 
 @router.post("/assignments/{assignment_id}/reassign")
 def post_study_reassign(
     session: SessionDep, user: ApiAdmin, study: StudyDep, assignment_id: Number, body: HandOn
-) -> WorkOut:
+) -> StudyAssignment:
     """Withdraw an unfinished assignment and assign it to someone else, or do neither."""
     made = manual_assignment.reassign(
         session, study, assignment_id, body.assessor, actor_id=user.id
     )
-    row = queries.assignment_of_study(session, study.id, made.id)
-    assert row is not None
-    return _work_out(row, row.user.email, row.query.external_id)
+    return _record(session, study, made)
 
 
-def _work_out(row: Assignment, email: str, query: str) -> WorkOut:
-    return WorkOut(
-        id=row.id,
-        assessor=email,
-        query=query,
-        tool=row.tool,
-        round=row.round,
-        round_number=row.round + 1,
-        state=queries.state_of(row),
-        answered=row.answered,
-        expected_left=row.expected_left,
-        active_ms=row.active_ms,
-        last_entry_at=row.last_entry_at,
-    )
+def _record(session: Session, study: Study, made: Assignment) -> StudyAssignment:
+    """Return the record of a new assignment, whose person and query are not loaded yet."""
+    (row,) = queries.assignments_of_ids(session, study.id, [made.id])
+    return StudyAssignment.of(row)
 
 
 class DisagreementOut(BaseModel):

@@ -12,7 +12,9 @@ from topkapi.app.db.queries.assignments import manual_assignment as named
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.assignment.rotation import legal_rounds
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
+from topkapi.app.domain.errors import AppError
+from topkapi.app.services.accounts.invitations import invite
+from topkapi.app.services.accounts.users import user_of_number
 from topkapi.app.services.assignments import manual_assignment, rotation
 from topkapi.app.services.assignments.adjudication import (
     assign_adjudication,
@@ -23,14 +25,17 @@ from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvRefused, as
 from topkapi.app.services.assignments.manual_assignment import explaining
 from topkapi.app.services.assignments.preview import preview
 from topkapi.app.services.assignments.rebalancing import apply_rebalancing, plan_rebalancing
-from topkapi.app.services.jobs.stored import stored_result
+from topkapi.app.services.progress.study_progress import overview
 from topkapi.app.services.promise import promised_rounds, tools_under_rule
 from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.results.reports.notes import StoredResult
+from topkapi.app.services.results.stored import stored_result
+from topkapi.app.web.access.bodies import limit_body
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import ResultsSession
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.assignments.views import (
+    CSV,
     AdjudicationForm,
     AdjudicationView,
     AssignView,
@@ -40,12 +45,14 @@ from topkapi.app.web.assignments.views import (
     RotationForm,
 )
 from topkapi.app.web.common.received import PersonId
+from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.views import Computed
+from topkapi.app.web.people.invitation_pages import invitation_link
+from topkapi.app.web.people.views import InviteForm
 from topkapi.app.web.studies.visit import AdminVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
-_REFUSALS = (Invalid, Conflict, NotFound)
 _NONE: Json = {"total": 0, "queries": []}
 _SUGGESTED = 500  # queries suggested while typing
 
@@ -67,70 +74,82 @@ def get_assign(
 @router.post("/assign")
 def post_rotation(visit: AdminVisit, form: Annotated[RotationForm, Form()]) -> Response:
     """Assign what is missing, as it was previewed, and promise its number of rounds."""
-    try:
-        with visit.session.begin_nested(), explaining(visit.session, visit.study):
-            made = rotation.assign_rotation(
-                visit.session,
-                visit.study,
-                form.people,
-                rounds=form.rounds,
-                seed=form.seed or None,
-                lists=form.lists,
-                strict=False,
-                actor_id=visit.user.id,
-            )
-    except _REFUSALS as refusal:
+    with try_change(visit.session) as tried, explaining(visit.session, visit.study):
+        made = rotation.assign_rotation(
+            visit.session,
+            visit.study,
+            form.people,
+            rounds=form.rounds,
+            seed=form.seed or None,
+            lists=form.lists,
+            strict=False,
+            part=form.part,
+            actor_id=visit.user.id,
+        )
+    if tried.refusal:
         view = _view(visit, form.people, rounds=form.rounds, lists=form.lists)
-        return _refused(visit, view, refusal)
+        return _refused(visit, view, tried.refusal)
     return _done(visit, len(made))
+
+
+@router.post("/assign/people")
+def post_invite(visit: AdminVisit, form: Annotated[InviteForm, Form()]) -> Response:
+    """Invite somebody and select them; the page shows the link."""
+    name = form.name or form.email.partition("@")[0]
+    with try_change(visit.session) as tried:
+        made, token = invite(
+            visit.session, email=form.email, name=name, role=form.role, actor_id=visit.user.id
+        )
+    if tried.refusal:
+        return _refused(visit, replace(_view(visit), invited=form), tried.refusal)
+    before = [each.id for each in _view(visit).people if each.chosen]
+    view = _view(visit, [*dict.fromkeys([*before, made.id])])
+    link = invitation_link(visit.request, made, token)
+    return visit.show("assignments/page.html", replace(view, link=link), status=201)
 
 
 @router.post("/assign/one")
 def post_one(visit: AdminVisit, form: Annotated[OneForm, Form()]) -> Response:
     """Assign one query to one person."""
-    try:
-        with visit.session.begin_nested():
-            manual_assignment.assign_one(
-                visit.session,
-                visit.study,
-                email=form.email,
-                query=form.query,
-                tool=form.tool,
-                round_number=form.round,
-                actor_id=visit.user.id,
-            )
-    except _REFUSALS as refusal:
-        view = replace(_view(visit), one=form, one_refusal=Refusal.of(refusal))
-        return visit.show("assignments/page.html", view, refusal)
+    with try_change(visit.session) as tried:
+        manual_assignment.assign_one(
+            visit.session,
+            visit.study,
+            email=form.email,
+            query=form.query,
+            tool=form.tool,
+            round_number=form.round,
+            actor_id=visit.user.id,
+        )
+    if tried.refusal:
+        view = replace(_view(visit), one=form, one_refusal=Refusal.of(tried.refusal))
+        return visit.show("assignments/page.html", view, tried.refusal)
     return _done(visit, 1)
 
 
 @router.post("/assign/csv")
+@limit_body(CSV)
 def post_csv(visit: AdminVisit, file: Annotated[UploadFile | str, File()] = "") -> Response:
     """Assign the work listed in a CSV file, all or nothing."""
     data = b"" if isinstance(file, str) else file.file.read(MOST_BYTES + 1)
-    try:
-        with visit.session.begin_nested():
-            made = assign_csv(visit.session, visit.study, data, actor_id=visit.user.id)
-    except CsvRefused as refusal:
-        view = replace(_view(visit), problems=refusal.problems)
-        return visit.show("assignments/page.html", view, status=422)
-    except _REFUSALS as refusal:
-        return _refused(visit, _view(visit), refusal)
+    with try_change(visit.session) as tried:
+        made = assign_csv(visit.session, visit.study, data, actor_id=visit.user.id)
+    if isinstance(tried.refusal, CsvRefused):
+        view = replace(_view(visit), problems=tried.refusal.problems)
+        return visit.show("assignments/page.html", view, tried.refusal)
+    if tried.refusal:
+        return _refused(visit, _view(visit), tried.refusal)
     return _done(visit, len(made))
 
 
 @router.post("/assign/rebalance")
 def post_rebalance(visit: AdminVisit, form: Annotated[RebalanceForm, Form()]) -> Response:
     """Move unfinished work as the plan that was shown says."""
-    session, study = visit.session, visit.study
-    try:
-        with session.begin_nested():
-            made = apply_rebalancing(
-                session, study, form.people, digest=form.digest, actor_id=visit.user.id
-            )
-    except _REFUSALS as refusal:
-        return _refused(visit, _view(visit, form.people), refusal)
+    session, study, actor_id = visit.session, visit.study, visit.user.id
+    with try_change(session) as tried:
+        made = apply_rebalancing(session, study, form.people, digest=form.digest, actor_id=actor_id)
+    if tried.refusal:
+        return _refused(visit, _view(visit, form.people), tried.refusal)
     return _done(visit, len(made))
 
 
@@ -159,13 +178,15 @@ def _view(
     lists = lists_apart and (lists or not rotated)
     workers = {person.id: count for person, count in named.workers(session, study.id)}
     selectable = {person.id: person for person in named.active_assessors(session)}
+    others = list(selectable)
     known = queries.users_by_id(session, {*workers, *(people or [])})
     selectable |= {number: known[number] for number in known if known[number].disabled_at is None}
+    selectable.setdefault(visit.user.id, user_of_number(session, visit.user.id))
     last_people, last_seed = manual_assignment.last_rotation(study, lists=lists)
     known_work = named.track_records(session, study.id)
     proposed = [
         number
-        for number in last_people or workers or selectable
+        for number in last_people or workers or others or selectable
         if not known_work.get(number, named.TrackRecord()).void
     ]
     chosen = set(people if people is not None else proposed)
@@ -187,8 +208,10 @@ def _view(
         seen = preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
     answered = named.people_who_answered(session)
     order = sorted(selectable.values(), key=lambda each: (each.name, each.id))
+    state = overview(session, study, visit.request.app.state.snapshots)
     return AssignView(
-        head=visit.head("assign"),
+        head=visit.head("assign", state),
+        missing=state.all.missing,
         people=[
             PersonChoice.of(
                 each,
@@ -209,7 +232,8 @@ def _view(
         tools=settings.tools,
         queries=[(query.external_id, query.text) for query in study_queries[:_SUGGESTED]],
         one=OneForm(tool=settings.tools[0]),
-        rebalancing=None if seen and seen.gaps else plan_rebalancing(session, study, ids),
+        asked=people is not None or rounds is not None,
+        rebalancing=plan_rebalancing(session, study, ids),
     )
 
 
@@ -229,13 +253,12 @@ def get_adjudication(
 def post_adjudication(visit: AdminVisit, form: Annotated[AdjudicationForm, Form()]) -> Response:
     """Assign the open pairs of a query to one more person."""
     session, study = visit.session, visit.study
-    try:
-        with session.begin_nested():
-            assign_adjudication(
-                session, study, query=form.query, email=form.email, actor_id=visit.user.id
-            )
-    except (Invalid, Conflict, NotFound) as refusal:
-        return _page(visit, refusal)
+    with try_change(session) as tried:
+        assign_adjudication(
+            session, study, query=form.query, email=form.email, actor_id=visit.user.id
+        )
+    if tried.refusal:
+        return _page(visit, tried.refusal)
     return visit.to("get_adjudication", "?done=1")
 
 
@@ -243,16 +266,11 @@ def post_adjudication(visit: AdminVisit, form: Annotated[AdjudicationForm, Form(
 def post_adjudications(visit: AdminVisit) -> Response:
     """Assign all listed queries to the people proposed for them."""
     stored = _stored(visit)
-    try:
-        with visit.session.begin_nested():
-            made = assign_proposals(
-                visit.session,
-                visit.study,
-                stored.content if stored else None,
-                actor_id=visit.user.id,
-            )
-    except (Invalid, Conflict, NotFound) as refusal:
-        return _page(visit, refusal)
+    known = stored.content if stored else None
+    with try_change(visit.session) as tried:
+        made = assign_proposals(visit.session, visit.study, known, actor_id=visit.user.id)
+    if tried.refusal:
+        return _page(visit, tried.refusal)
     return visit.to("get_adjudication", f"?done={made}")
 
 

@@ -2,23 +2,29 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, field_validator
 
-from topkapi.app.db.models import Assignment, User
-from topkapi.app.db.queries.assignments.manual_assignment import state_of
-from topkapi.app.domain.enums import Tool
+from topkapi.app.db.models import User
+from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.services.assignments.adjudication import Disagreement
-from topkapi.app.services.assignments.csv_file import CsvProblem
+from topkapi.app.services.assignments.csv_file import MOST_BYTES, CsvProblem
 from topkapi.app.services.assignments.preview import Grid, Preview
 from topkapi.app.services.assignments.rebalancing import Rebalancing
+from topkapi.app.services.assignments.records import ListedAssignment
+from topkapi.app.services.assignments.rotation import Part
+from topkapi.app.web.access.bodies import upload
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.received import Line, PersonId, Received
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.jobs.views import Computed
+from topkapi.app.web.people.views import InviteForm, Link
 from topkapi.app.web.studies.visit import StudyHead
+
+CSV = upload(MOST_BYTES, seconds=300.0)
+WIDEST_GRID = 16
 
 
 class RotationForm(Received):
@@ -28,6 +34,7 @@ class RotationForm(Received):
     rounds: int = Field(1, ge=1, le=10_000)
     seed: Line = ""
     lists: bool = False
+    part: Part | None = None
 
     @field_validator("seed")
     @classmethod
@@ -85,9 +92,6 @@ class AdjudicationForm(Received):
     email: Line = ""
 
 
-WIDEST_GRID = 16
-
-
 @dataclass(frozen=True, slots=True)
 class PersonChoice:
     """A person who may be assigned work; ``is_expected`` if they have never been here."""
@@ -103,13 +107,18 @@ class PersonChoice:
     @classmethod
     def of(cls, user: User, *, chosen: bool, assigned: int, answered: bool, note: str) -> Self:
         """Copy the person; ``assigned`` is the number of their assignments in the study."""
-        is_expected = user.password_hash is None and not answered  # who has a token needs none
+        is_expected = (  # who has a token needs no password, and administrators choose people here
+            user.password_hash is None and not answered and user.role is Role.ASSESSOR
+        )
         return cls(user.id, user.name, user.email, is_expected, chosen, assigned, note)
 
 
 @dataclass(frozen=True, slots=True)
 class AssignView:
-    """The rotation before it is confirmed, and the forms for assigning by hand and by file."""
+    """The rotation before it is confirmed, and the forms for assigning by hand and by file.
+
+    ``missing`` counts promised work that nobody has, with every tool.
+    """
 
     head: StudyHead
     people: Sequence[PersonChoice]
@@ -128,6 +137,22 @@ class AssignView:
     problems: Sequence[CsvProblem] = ()
     done: str = ""
     rebalancing: Rebalancing | None = None
+    asked: bool = False
+    invited: InviteForm = field(default_factory=InviteForm)
+    link: Link | None = None
+    missing: int = 0
+
+    @property
+    def elsewhere(self) -> int:
+        """How much is missing of the tools that this page does not assign; lists are apart."""
+        if not self.preview or self.rounds != self.promised_rounds or not self.has_lists_apart:
+            return 0
+        return max(0, self.missing - len(self.preview.gaps))
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether something is assigned."""
+        return self.promised_rounds > 0 or any(each.assigned for each in self.people)
 
     def fits(self, grid: Grid) -> bool:
         """Whether the grid is narrow enough to be shown."""
@@ -160,29 +185,6 @@ class AdjudicationView:
 
 
 @dataclass(frozen=True, slots=True)
-class AssignmentRow:
-    """An assignment in the table; rounds count from 1, and 0 is an adjudication."""
-
-    id: int
-    query_id: int
-    query: str
-    person: str
-    tool: Tool
-    round: int
-    answered: int
-    state: str
-    machine: bool
-
-    @classmethod
-    def of(cls, row: Assignment) -> Self:
-        """Copy the assignment with the names of its query and person."""
-        query, person = row.query.external_id, row.user.name
-        counts = row.round + 1, row.answered
-        known = *counts, state_of(row), row.user.machine
-        return cls(row.id, row.query_id, query, person, row.tool, *known)
-
-
-@dataclass(frozen=True, slots=True)
 class WorkListView:
     """A page of the study's assignments, with the actions on them.
 
@@ -191,7 +193,7 @@ class WorkListView:
     """
 
     head: StudyHead
-    rows: Sequence[AssignmentRow]
+    rows: Sequence[ListedAssignment]
     people: Sequence[tuple[str, str]]
     states: Mapping[str, str]
     paging: Paging

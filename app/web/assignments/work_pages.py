@@ -9,15 +9,18 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import Assignment
 from topkapi.app.db.queries.assignments import manual_assignment as queries
-from topkapi.app.db.queries.assignments.manual_assignment import matching_ids, withdrawn_with
+from topkapi.app.db.queries.assignments.manual_assignment import matching_ids
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
+from topkapi.app.domain.errors import AppError
 from topkapi.app.services.assignments import bulk, manual_assignment
+from topkapi.app.services.assignments.bulk import withdrawn_with
+from topkapi.app.services.assignments.records import listed
 from topkapi.app.web.access.deps import RowId
-from topkapi.app.web.assignments.views import AssignmentRow, BulkForm, ReassignForm, WorkListView
+from topkapi.app.web.assignments.views import BulkForm, ReassignForm, WorkListView
 from topkapi.app.web.common.formats import counted
 from topkapi.app.web.common.links import local_path
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.visit import AdminVisit, Visit
 
@@ -31,7 +34,6 @@ _DONE = {
     "restore": "restored",
     "undo": "given back",
 }
-_REFUSALS = (Invalid, Conflict, NotFound)
 _OPEN = MappingProxyType({"search": "", "tool": "", "state": "open"})
 
 
@@ -56,12 +58,9 @@ def get_study_work(
 def post_withdraw(visit: AdminVisit, assignment_id: RowId, next: Next = "") -> Response:
     """Withdraw an unfinished assignment; its log is kept."""
     session, study = visit.session, visit.study
-    try:
-        with session.begin_nested():
-            manual_assignment.withdraw(session, study, assignment_id, actor_id=visit.user.id)
-    except _REFUSALS as refusal:
-        return _page(visit, refusal=refusal)
-    return _back(visit, next)
+    with try_change(session) as tried:
+        manual_assignment.withdraw(session, study, assignment_id, actor_id=visit.user.id)
+    return _page(visit, refusal=tried.refusal) if tried.refusal else _back(visit, next)
 
 
 @router.post("/{assignment_id}/reassign")
@@ -70,12 +69,9 @@ def post_reassign(
 ) -> Response:
     """Reassign an unfinished assignment to someone else."""
     session, study, actor_id = visit.session, visit.study, visit.user.id
-    try:
-        with session.begin_nested():
-            manual_assignment.reassign(session, study, assignment_id, form.email, actor_id=actor_id)
-    except _REFUSALS as refusal:
-        return _page(visit, refusal=refusal)
-    return _back(visit, form.next)
+    with try_change(session) as tried:
+        manual_assignment.reassign(session, study, assignment_id, form.email, actor_id=actor_id)
+    return _page(visit, refusal=tried.refusal) if tried.refusal else _back(visit, form.next)
 
 
 def _sentence(done: str) -> str:
@@ -107,7 +103,7 @@ def _page(
     confirmed = queries.assignments_of_ids(session, study.id, to_confirm)
     view = WorkListView(
         head=visit.head("work"),
-        rows=[AssignmentRow.of(row) for row in rows],
+        rows=[*map(listed, rows)],
         people=[(each.email, each.name) for each in queries.active_assessors(session)],
         states=queries.STATES,
         paging=Paging(page, SIZE, total),
@@ -138,11 +134,10 @@ def post_bulk(visit: AdminVisit, form: Annotated[BulkForm, Form()]) -> Response:
     ids = _chosen(visit, form)
     if form.act == "withdraw" and ids and not form.confirmed:
         return _page(visit, values, to_confirm=ids, confirm_all=form.all)
-    try:
-        with visit.session.begin_nested():
-            changed = _change(visit, form, ids)
-    except _REFUSALS as refusal:
-        return _page(visit, values, refusal=refusal, confirm_all=form.all)
+    with try_change(visit.session) as tried:
+        changed = _change(visit, form, ids)
+    if tried.refusal:
+        return _page(visit, values, refusal=tried.refusal, confirm_all=form.all)
     undo = f"&undo={changed[0].id}" if form.act == "withdraw" else ""
     done = f"?state={form.state}&done={form.act}-{len(changed)}"
     return visit.to("get_study_work", done + undo)

@@ -2,17 +2,16 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
-from typing import Annotated, Any, Self
+from typing import Annotated
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.responses import Response
 
-from topkapi.app.db.models import AuditEvent
-from topkapi.app.db.queries import audit as queries
+from topkapi.app.services import audit
+from topkapi.app.services.audit import Act, NamedAct
 from topkapi.app.web.access.deps import AdminUser, ApiAdmin, SessionDep
+from topkapi.app.web.audit.sentences import emails_of, sentence_of
 from topkapi.app.web.common.paging import (
     LARGEST_PAGE,
     Choices,
@@ -24,29 +23,28 @@ from topkapi.app.web.common.paging import (
 )
 from topkapi.app.web.common.templates import render
 
+SIZE = 50
+
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """An administrative action; ``person`` is None for the command line."""
+    """An administrative action as a sentence; ``study`` is the name of the study it is about."""
 
-    at: datetime
-    person: str | None
-    action: str
-    subject: str
-    detail: Mapping[str, object]
+    act: NamedAct
+    sentence: str
+    study: str
 
-    @classmethod
-    def of(cls, event: AuditEvent) -> Self:
-        """Copy the event with the name of its actor."""
-        person = None if event.user is None else event.user.name
-        return cls(event.at, person, event.action, event.subject, event.detail)
+
+def _row(act: NamedAct, names: Mapping[str, str]) -> AuditRow:
+    study = "" if "@" in act.subject else names.get(act.subject, act.subject)
+    return AuditRow(act, sentence_of(act.action, act.subject, act.detail, names), study)
 
 
 @dataclass(frozen=True, slots=True)
 class AuditView:
     """A page of the audit log; ``people`` are ids and names of those who acted."""
 
-    events: Sequence[AuditRow]
+    rows: Sequence[AuditRow]
     people: Sequence[tuple[int, str]]
     actions: Sequence[str]
     paging: Paging
@@ -55,7 +53,6 @@ class AuditView:
 
 
 router = APIRouter(prefix="/audit", include_in_schema=False)
-SIZE = 50
 
 
 @router.get("")
@@ -68,20 +65,23 @@ def get_audit(
     subject: Annotated[str, Query(max_length=300)] = "",
     page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
 ) -> Response:
-    """List the latest actions, filtered."""
-    events, total = queries.events_page(
+    """List the latest actions, filtered; without an action, all but sign-ins."""
+    acts, total = audit.acts(
         session,
         user_id=int(person) if person else None,
-        action=action,
+        action="" if action == "all" else action,
+        but="" if action else "user.sign_in",
         subject=subject.strip(),
         limit=SIZE,
         offset=offset_of(page, SIZE),
     )
+    keys = [key for act in acts for key in (act.subject, *emails_of(act.detail))]
+    names = audit.names_of(session, keys)
     values = {"person": person, "action": action, "subject": subject.strip()}
     view = AuditView(
-        events=[AuditRow.of(event) for event in events],
-        people=[(actor.id, actor.name) for actor in queries.actors(session)],
-        actions=queries.actions(session),
+        rows=[_row(act, names) for act in acts],
+        people=audit.actors(session),
+        actions=audit.actions(session),
         paging=Paging(page, SIZE, total),
         choices=Choices(str(request.app.url_path_for("get_audit")), values),
         values=values,
@@ -90,17 +90,6 @@ def get_audit(
 
 
 api_router = APIRouter(prefix="/api/v1/audit", tags=["audit"])
-
-
-class ActOut(BaseModel):
-    """One administrative action; `who` is empty when it came from the command line."""
-
-    id: int
-    at: datetime
-    who: str | None
-    action: str
-    subject: str
-    detail: dict[str, Any]
 
 
 @api_router.get("")
@@ -113,20 +102,10 @@ def get_acts(
     subject: Annotated[str, Query(max_length=300)] = "",
     limit: Limit = 100,
     offset: Offset = 0,
-) -> list[ActOut]:
+) -> Sequence[Act]:
     """List actions, latest first; `user_id` 0 is the command line, `subject` a study or e-mail."""
-    rows, total = queries.events_page(
+    acts, total = audit.acts(
         session, user_id=user_id, action=action, subject=subject, limit=limit, offset=offset
     )
     say_total(response, total)
-    return [
-        ActOut(
-            id=row.id,
-            at=row.at,
-            who=row.user.email if row.user else None,
-            action=row.action,
-            subject=row.subject,
-            detail=row.detail,
-        )
-        for row in rows
-    ]
+    return acts

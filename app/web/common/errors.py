@@ -26,12 +26,6 @@ from topkapi.app.web.common.templates import render
 from topkapi.extras import MissingPackage
 
 RETRY_SECONDS = 2
-
-
-class Busy(Exception):
-    """No slot was free in time; nothing was done, and the client should retry."""
-
-
 STATUS: Mapping[type[AppError], int] = {
     errors.NotFound: 404,
     errors.Forbidden: 403,
@@ -72,6 +66,10 @@ _DEFAULT_DETAIL = {
     405: "This address does not accept this kind of request.",
 }
 _log = logging.getLogger("topkapi.errors")
+
+
+class Busy(Exception):
+    """No slot was free in time; nothing was done, and the client should retry."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +139,9 @@ def show_invalid_request(request: Request, error: Exception) -> Response:
 def show_missing_package(request: Request, error: Exception) -> Response:
     """Return the response for a feature whose optional package is not installed."""
     assert isinstance(error, MissingPackage)
-    return show(request, 501, "missing_package", f"{error.elsewhere}. Ask who runs the server.")
+    return show(
+        request, 501, "missing_package", f"{error.elsewhere}. Ask the administrator of the server."
+    )
 
 
 def show_busy_database(request: Request, error: Exception) -> Response:
@@ -159,7 +159,11 @@ def show_busy(request: Request, _error: Exception) -> Response:
 
 def show_restarting(request: Request) -> Response:
     """Return the response for a request that takes longer than a server that stops can wait."""
-    return _busy(request, "The server restarts.", "The request may be saved or not; send it again.")
+    return _busy(
+        request,
+        "The server restarts.",
+        "The request may or may not have been saved; send it again.",
+    )
 
 
 def _busy(request: Request, why: str, advice: str = "Nothing was written; try again.") -> Response:

@@ -31,6 +31,14 @@ def spell_duration(ms: int) -> str:
     return _count(hours, "hour") + (f" {rest} minutes" if rest else "")
 
 
+def spell_time(ms: int) -> str:
+    """Format milliseconds with units, to the second: 5 min 5 s, 1 h 2 min."""
+    seconds = ms // 1000
+    parts = {"h": seconds // 3600, "min": seconds // 60 % 60, "s": seconds % 60}
+    shown = [f"{number} {unit}" for unit, number in parts.items() if number]
+    return " ".join(shown[:2]) or "0 s"
+
+
 def ago(moment: datetime, present: datetime | None = None) -> str:
     """Format the time since ``moment``: just now, 3 hours ago."""
     seconds = ((present or now()) - moment).total_seconds()
@@ -114,6 +122,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "clock": clock,
     "cap": cap_of,
     "spell_duration": spell_duration,
+    "spell_time": spell_time,
     "ago": ago,
     "percent": percent,
     "initials": initials,

@@ -8,6 +8,10 @@ from urllib.parse import urlencode
 from fastapi import Path, Query, Response
 
 LARGEST_PAGE = 1_000_000
+TOTAL = "X-Total-Count"
+Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items to return.")]
+Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Number of items to skip.")]
+Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +68,6 @@ class Choices:
 def offset_of(page: int, size: int) -> int:
     """Return the index of the first row of ``page``, from 0."""
     return (page - 1) * size
-
-
-TOTAL = "X-Total-Count"
-Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items to return.")]
-Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Number of items to skip.")]
-Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
 
 
 def say_total(response: Response, total: int) -> None:

@@ -14,6 +14,8 @@ from topkapi.app.domain.text.storable import problem_with, unfit_character
 from topkapi.app.web.common.errors import show
 
 Value = TypeVar("Value")
+PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+Line = Annotated[str, Field(max_length=400)]
 
 
 def storable(value: Value) -> Value:
@@ -96,9 +98,3 @@ def _field_with_nul(scope: Scope) -> str | None:
         return next((name for name, value in pairs if "\0" in value), "The address")
     named = (name for name, value in scope["headers"] if b"\0" in value)
     return next((f"The header {name.decode('latin-1')}" for name in named), None)
-
-
-PersonId = Annotated[int, Field(ge=1, le=2**31 - 1)]
-
-
-Line = Annotated[str, Field(max_length=400)]

@@ -26,6 +26,7 @@ from topkapi.app.web.common.prefix import prefix, route_path
 START_TEMPLATES = (  # of the pages that people meet first
     *("base.html", "_bar.html", "_macros.html", "_admin.html", "accounts/sign_in.html"),
     *("judging/queue.html", "progress/dashboard.html", "progress/results.html"),
+    *("progress/_state.html", "progress/_first_run.html"),
 )
 
 

@@ -1,5 +1,6 @@
 """API of entry links: list, create, close and open again."""
 
+from dataclasses import asdict, dataclass
 from typing import Annotated
 
 from fastapi import APIRouter
@@ -9,14 +10,15 @@ from starlette.requests import Request
 from topkapi.app.db.models import EntryLink
 from topkapi.app.domain.crowds import Platform
 from topkapi.app.services.crowds import links
+from topkapi.app.services.crowds.links import LinkRecord
 from topkapi.app.web.access.deps import ApiAdmin, RowId, SessionDep, StudyDep
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.crowds.views import LinkOut, link_address, links_of
+from topkapi.app.web.crowds.views import LinkForm, link_address
 
 router = APIRouter(prefix="/api/v1/studies/{slug}/entry-links", tags=["crowd"])
 
 
-class LinkIn(Body):
+class LinkIn(LinkForm, Body):
     """A new entry link: either `code` or `redirect_url` is what people get at the end."""
 
     platform: Platform
@@ -24,7 +26,6 @@ class LinkIn(Body):
         str, Field(min_length=1, max_length=links.LONGEST_CONSENT, description="Markdown.")
     ]
     code: Annotated[str, Field(max_length=links.LONGEST_CODE)] = ""
-    redirect_url: Annotated[str, Field(max_length=2000)] = ""
     most_people: Annotated[int, Field(ge=1, le=links.MOST_PEOPLE)] | None = None
     share: Annotated[int, Field(ge=1, le=links.MOST_SHARE, description="Queries per person.")] = 1
     rounds: Annotated[
@@ -36,7 +37,8 @@ class LinkIn(Body):
     ] = ""
 
 
-class NewLinkOut(LinkOut):
+@dataclass(frozen=True, slots=True)
+class NewLinkOut(LinkRecord):
     """A link that was made just now; its `url` is shown only once."""
 
     url: str
@@ -49,9 +51,9 @@ class LinkChange(Body):
 
 
 @router.get("")
-def get_entry_links(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[LinkOut]:
+def get_entry_links(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[LinkRecord]:
     """List the entry links of a study, newest first."""
-    return links_of(session, study)
+    return links.links_of(session, study)
 
 
 @router.post("", status_code=201)
@@ -62,14 +64,13 @@ def post_api_entry_link(
     link = EntryLink(**body.model_dump())
     token = links.create_link(session, study, link, actor_id=user.id)
     url = link_address(request, token, body.platform)
-    return NewLinkOut(**LinkOut.of(session, study, link).model_dump(), url=url)
+    return NewLinkOut(**asdict(links.record_of(session, study, link)), url=url)
 
 
 @router.patch("/{link_id}")
 def patch_entry_link(
     session: SessionDep, user: ApiAdmin, study: StudyDep, link_id: RowId, body: LinkChange
-) -> LinkOut:
+) -> LinkRecord:
     """Close a link to new people, or open it again."""
     act = links.close_link if body.closed else links.open_link
-    link = act(session, study, link_id, actor_id=user.id)
-    return LinkOut.of(session, study, link)
+    return act(session, study, link_id, actor_id=user.id)

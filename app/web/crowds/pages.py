@@ -15,7 +15,6 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import EntryLink
-from topkapi.app.db.queries.crowds import open_work
 from topkapi.app.domain.crowds import PARAMETERS, Arrival, Platform, arrival_of, is_preview
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.services.accounts.sign_in import refuse_unusable
@@ -23,13 +22,14 @@ from topkapi.app.services.accounts.throttling import Attempt, Throttle, source_o
 from topkapi.app.services.assignments.rotation import rotated_tools
 from topkapi.app.services.crowds import entering, links
 from topkapi.app.web.access.admission import admit_visitor
+from topkapi.app.web.access.bodies import VISITOR, limit_body
 from topkapi.app.web.access.deps import RowId, SessionDep, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.formats import to_html
 from topkapi.app.web.common.links import visitor_of
+from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.crowds.views import (
@@ -37,7 +37,6 @@ from topkapi.app.web.crowds.views import (
     CrowdView,
     LinkForm,
     link_address,
-    links_of,
 )
 from topkapi.app.web.studies.visit import AdminVisit, Visit
 
@@ -45,8 +44,8 @@ router = APIRouter(include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
 # The same for everybody: a page that knows who began would tell strangers who takes part.
 _FULL = (
-    "This study takes no more people. Please return your submission on the platform's page, unless "
-    "you have begun: then you can continue."
+    "This study does not accept any more people. Please return your submission on the platform's "
+    "page, unless you have already started: then you can continue."
 )
 
 
@@ -133,6 +132,7 @@ async def _admitted(request: Request, door: ShownDoor) -> Admitted:
 
 
 @router.post("/enter/{token}", dependencies=[Depends(check_visitor_form)])
+@limit_body(VISITOR)
 def post_consent(
     request: Request,
     token: Token,
@@ -150,7 +150,9 @@ def post_consent(
     refuse_unusable(user, visitor_of(request))
     if not entered.is_new:  # new accounts stay counted: one address may create few at a time
         request.app.state.entry_throttle.forget(admitted.attempt)
-    response = RedirectResponse(_beginning(request, open_work(session, user.id)), status_code=303)
+    response = RedirectResponse(
+        _beginning(request, entering.open_work(session, user.id)), status_code=303
+    )
     cookies: Cookies = request.app.state.cookies
     cookies.set_session(response, cookies.session_token(user))
     devices.remember(request, response, user.id)
@@ -165,8 +167,8 @@ def _beginning(request: Request, assignment_id: int | None) -> str:
 
 def _page(request: Request, door: Door) -> Response:
     refusal = door.refusal or (Conflict(_FULL) if door.full else None)
-    status = status_of(refusal) if refusal and not door.preview else 200
-    return _private(render(request, "crowds/consent.html", _view(request, door), status=status))
+    shown = None if door.preview else refusal
+    return _private(show_form(request, "crowds/consent.html", _view(request, door), shown))
 
 
 def _view(request: Request, door: Door) -> ConsentView:
@@ -202,11 +204,11 @@ def get_crowd(visit: AdminVisit) -> Response:
 @router.post("/studies/{slug}/crowd")
 def post_entry_link(visit: AdminVisit, form: Annotated[LinkForm, Form()]) -> Response:
     """Create an entry link and show it once."""
-    try:
+    with try_change(visit.session) as tried:
         link = EntryLink(**form.model_dump())
         token = links.create_link(visit.session, visit.study, link, actor_id=visit.user.id)
-    except (Invalid, Conflict) as refusal:
-        return _show(visit, form, refusal=refusal)
+    if tried.refusal:
+        return _show(visit, form, refusal=tried.refusal)
     url = link_address(visit.request, token, form.platform)
     return _show(visit, LinkForm(platform=form.platform), url=url)
 
@@ -231,7 +233,7 @@ def _show(
     view = CrowdView(
         head=visit.head("crowd"),
         tools=rotated_tools(visit.study),
-        links=links_of(visit.session, visit.study),
+        links=links.links_of(visit.session, visit.study),
         form=form,
         url=url,
         refusal=Refusal.of(refusal),

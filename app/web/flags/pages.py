@@ -1,19 +1,16 @@
 """Flags: an assessor flags the question, an administrator handles the flag; pages and API."""
 
-from datetime import datetime
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from topkapi.app.db.models import Assignment, Flag
-from topkapi.app.db.queries import flags as queries
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services import flags
-from topkapi.app.services.flags import MAX_REASON, FlagReport
+from topkapi.app.services.flags import MAX_REASON, FlagRecord, FlagReport, StudyFlag
 from topkapi.app.web.access.deps import (
     ApiAdmin,
     ApiResearcher,
@@ -108,45 +105,18 @@ class ReplyIn(Body):
     reply: Annotated[str, Field(max_length=MAX_REASON)] = ""
 
 
-class FlagOut(BaseModel):
-    """A flag as its author sees it."""
-
-    id: int
-    position: int
-    shown: list[str]
-    reason: str
-    reply: str
-    created_at: datetime
-    state: Literal["open", "handled"]
-
-
-class StudyFlagOut(FlagOut):
-    """A flag of a study, with its author and its query."""
-
-    assignment: int
-    assessor: str
-    query: str
-    tool: str
-    handled_at: datetime | None
-    handled_by: str | None
-
-
 @api_router.post("/assignments/{assignment_id}/flags", status_code=201)
 def post_api_flag(
     request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId, body: FlagIn
-) -> FlagOut:
+) -> FlagRecord:
     """Flag a question for the administrators; nothing is answered."""
-    flag = flags.flag_question(
+    return flags.flag_question(
         session,
         request.app.state.live,
         assignment_id=assignment_id,
         user_id=user.id,
         report=FlagReport(body.reason, body.position),
     )
-    facts = _facts(flag)
-    if session.get_one(Assignment, assignment_id).tool is Tool.LISTS:
-        facts["shown"] = []  # the systems stay hidden from assessors
-    return FlagOut(**facts)
 
 
 @api_router.get("/studies/{slug}/flags")
@@ -156,21 +126,9 @@ def get_api_flags(
     study: StudyDep,
     state: Literal["", "open", "handled"] = "",
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> list[StudyFlagOut]:
+) -> Sequence[StudyFlag]:
     """List the flags of a study: open ones first, then latest."""
-    found = queries.flags_of_study(session, study.id, limit=limit, state=state)
-    return [
-        StudyFlagOut(
-            **_facts(flag),
-            assignment=flag.assignment_id,
-            assessor=flag.assignment.user.email,
-            query=flag.assignment.query.external_id,
-            tool=flag.assignment.tool.value,
-            handled_at=flag.handled_at,
-            handled_by=flag.handler.email if flag.handler else None,
-        )
-        for flag in found
-    ]
+    return flags.flags_of_study(session, study.id, limit=limit, state=state)
 
 
 @api_router.post("/studies/{slug}/flags/{flag_id}/handle", status_code=204)
@@ -190,15 +148,3 @@ def post_api_handle(
 def post_api_reopen(session: SessionDep, user: ApiAdmin, study: StudyDep, flag_id: RowId) -> None:
     """Reopen a handled flag."""
     flags.handle_flag(session, study, flag_id, handled=False, actor_id=user.id)
-
-
-def _facts(flag: Flag) -> dict[str, object]:
-    return {
-        "id": flag.id,
-        "position": flag.position,
-        "shown": flag.shown,
-        "reason": flag.reason,
-        "reply": flag.reply,
-        "created_at": flag.created_at,
-        "state": "open" if flag.handled_at is None else "handled",
-    }

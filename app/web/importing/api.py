@@ -9,8 +9,9 @@ from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import EditPolicy, ImportReport, ReadOptions
 from topkapi.app.services.importing.kinds import SIDE_FILES
 from topkapi.app.services.importing.uploads.store import discard
+from topkapi.app.web.access.bodies import limit_body
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
-from topkapi.app.web.importing.uploads import RECEIVING, Runner, receive
+from topkapi.app.web.importing.uploads import RECEIVING, STUDY, Runner, receive
 
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
 _FILE = {"type": "string", "format": "binary"}
@@ -19,7 +20,10 @@ _FORM = {
     "schema": {
         "type": "object",
         "required": ["file"],
-        "properties": {"file": _FILE} | {kind.role: _FILE for kind in SIDE_FILES},
+        "properties": {
+            "file": _FILE,
+            **{kind.role: {**_FILE, "description": kind.hint} for kind in SIDE_FILES},
+        },
     }
 }
 STUDY_BODY: dict[str, Any] = {
@@ -42,6 +46,7 @@ STUDY_BODY: dict[str, Any] = {
     openapi_extra=STUDY_BODY,
     responses={200: {"model": ImportReport, "description": "A dry run; nothing was written."}},
 )
+@limit_body(STUDY)
 async def post_study(
     request: Request,
     user: EarlyApiAdmin,
@@ -65,8 +70,7 @@ async def post_study(
     that have candidates, and the first candidates of each. `split` chooses among several files by a
     word of their names; `slug` replaces the study's own. `leave_out` leaves out candidates whose
     document is missing or empty, and counts them; `pool` makes the candidates from the first
-    documents of each run. A form may have a second file, `prior`: scores of a ranker, a TREC run,
-    that help the sorter robust to choose its questions.
+    documents of each run. A form may have further files; its schema says what each of them is.
     """
     path, name, _ = await receive(request, runner.store, filename)
     try:

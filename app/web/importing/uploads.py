@@ -10,9 +10,11 @@ from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData, UploadFile
 
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.fence.limits import MAX_UNPACKED
 from topkapi.app.services.importing import ReadOptions
 from topkapi.app.services.importing.uploads import ImportRunner, UploadStore
 from topkapi.app.services.importing.uploads.store import discard, files_beside, safe_name
+from topkapi.app.web.access.bodies import upload
 
 _NO_FILE = "Choose a .zip or .tar.gz of the folder, a full copy, or a single LETOR file."
 
@@ -31,6 +33,7 @@ async def close_form(request: Request) -> AsyncIterator[None]:
         await request.close()
 
 
+STUDY = upload(MAX_UNPACKED, seconds=3600.0)
 RECEIVING = [Depends(close_form)]  # for routes that receive a study
 Runner = Annotated[ImportRunner, Depends(import_runner)]
 
@@ -77,7 +80,9 @@ def options_in(form: FormData) -> ReadOptions:
 def _count(form: FormData, name: str) -> int | None:
     text = str(form.get(name) or "").strip()
     if text and not (text.isdecimal() and 0 < int(text[:10]) <= 1_000_000):
-        raise Invalid(f"{name.capitalize()}: {text!r} is not a number from 1 on.", field=name)
+        raise Invalid(
+            f"{name.capitalize()}: {text!r} is not a whole number of 1 or more.", field=name
+        )
     return int(text) if text else None
 
 

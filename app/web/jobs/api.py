@@ -1,17 +1,16 @@
 """API of background jobs: start one, watch it, stop it, read its result."""
 
 import json
-from datetime import datetime
-from typing import Annotated, Any, Literal
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query
-from pydantic import BaseModel, Field
+from pydantic import Field
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json
 from topkapi.app.db.models import Job, Study
-from topkapi.app.db.queries import jobs as queries
-from topkapi.app.domain.enums import JobState
 from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.model_choice import (
     CONSENSUS,
@@ -20,6 +19,8 @@ from topkapi.app.services.jobs.model_choice import (
     job_parameters,
     model_offer,
 )
+from topkapi.app.services.jobs.records import JobRecord
+from topkapi.app.services.jobs.store import jobs_of_study
 from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
 from topkapi.app.web.access.deps import ApiResearcher, RowId, SessionDep, StudyDep
 from topkapi.app.web.common.received import Body
@@ -41,32 +42,11 @@ class JobIn(Body):
     plan: PlanOptions = Field(default_factory=PlanOptions)
 
 
-class JobOut(BaseModel):
-    """A job; `progress` runs from 0 to 1, `message` says what is done or why it failed."""
-
-    id: int
-    kind: str
-    parameters: dict[str, Any]
-    state: JobState
-    progress: float
-    message: str
-    stopping: bool
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-
-    @classmethod
-    def facts(cls, job: Job) -> dict[str, Any]:
-        """Return the fields of ``job``."""
-        names = [name for name in JobOut.model_fields if name != "stopping"]
-        stopping = job.stop_requested and not job.state.final
-        return {"stopping": stopping, **{name: getattr(job, name) for name in names}}
-
-
-class JobDetail(JobOut):
+@dataclass(frozen=True, slots=True)
+class JobDetail(JobRecord):
     """A job with its result, which is null until it is done; people have pseudonyms in it."""
 
-    result: dict[str, Any] | None
+    result: Json | None
 
 
 @router.get("")
@@ -75,18 +55,19 @@ def get_api_jobs(
     _user: ApiResearcher,
     study: StudyDep,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-) -> list[JobOut]:
+) -> Sequence[JobRecord]:
     """List the jobs of a study, latest first."""
-    found = queries.jobs_of_study(session, study.id, limit=limit)
-    return [JobOut(**JobOut.facts(job)) for job, _ in found]
+    return jobs_of_study(session, study.id, limit=limit)
 
 
 @router.post("", status_code=201)
-def post_api_jobs(session: SessionDep, user: ApiResearcher, study: StudyDep, body: JobIn) -> JobOut:
+def post_api_jobs(
+    session: SessionDep, user: ApiResearcher, study: StudyDep, body: JobIn
+) -> JobRecord:
     """Start a job, or return the same job if it is already waiting or running."""
     parameters = _parameters(session, study, body)
     job = store.queue_job(session, study, body.kind, parameters, actor_id=user.id)
-    return JobOut(**JobOut.facts(job))
+    return JobRecord.of(job)
 
 
 @router.get("/{job_id}")
@@ -95,17 +76,17 @@ def get_api_job(
 ) -> JobDetail:
     """Return a job with its result."""
     job = store.required_job(session, study, job_id)
-    return JobDetail(**JobOut.facts(job), result=_result(job))
+    return JobDetail.of(job, result=_result(job))
 
 
 @router.post("/{job_id}/stop")
 def post_api_stop_job(
     session: SessionDep, user: ApiResearcher, study: StudyDep, job_id: RowId
-) -> JobOut:
+) -> JobRecord:
     """Stop a job: a waiting one ends at once, a running one at its next step."""
     job = store.required_job(session, study, job_id)
     store.request_stop(session, job, study.slug, actor_id=user.id)
-    return JobOut(**JobOut.facts(job))
+    return JobRecord.of(job)
 
 
 def _parameters(session: Session, study: Study, body: JobIn) -> Json:

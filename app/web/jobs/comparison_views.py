@@ -12,9 +12,9 @@ from topkapi.app.services.jobs.comparison_result import (
     ComparedModel,
     ComparisonResult,
 )
+from topkapi.app.services.jobs.records import TRUTHS
 
 MOST_ROWS = 50  # of queries and of features
-TRUTHS = {"topk": "lists", "graded": "grades"}
 _SHOWN = {"k": (1, 5, 10), "beta": (0, 0.5, 1)}  # labels along the curves
 
 

@@ -9,7 +9,6 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.base import Json
 from topkapi.app.db.models import Job
-from topkapi.app.db.queries import jobs as queries
 from topkapi.app.db.queries.results.exports import queries_in_order
 from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.errors import Invalid
@@ -21,8 +20,11 @@ from topkapi.app.services.jobs.model_choice import (
     job_parameters,
     model_offer,
 )
-from topkapi.app.services.jobs.stored import active_job, current_result, refresh, stored_result
+from topkapi.app.services.jobs.records import shown_job
+from topkapi.app.services.jobs.refreshing import active_job, refresh
+from topkapi.app.services.jobs.store import jobs_of_study
 from topkapi.app.services.results.reports import is_large
+from topkapi.app.services.results.stored import current_result, stored_result
 from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
 from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.common import htmx
@@ -36,7 +38,6 @@ from topkapi.app.web.jobs.views import (
     PLAN_OPTIONS,
     USUAL,
     JobPageView,
-    JobView,
     ModelsView,
     PlanView,
     planned_view,
@@ -48,6 +49,8 @@ Model = Annotated[str, Path(max_length=50)]
 _MOST_JOBS = 20
 _RESULTS = {"labels": "get_systems", "judge": "get_machines"}
 _TABS = {"models": "models", "labels": "systems", "judge": "machines", "plan": "plan"}
+_LABELS = {each.name: each.label for each in FIELDS}
+_MOST = 100  # characters of a field
 
 
 @router.get("/models")
@@ -108,7 +111,7 @@ def get_job(
     job = store.required_job(visit.session, visit.study, job_id)
     view = JobPageView(
         head=visit.head(_TABS.get(job.kind, "report")),
-        job=JobView.of(job),
+        job=shown_job(job),
         comparison=_comparison(visit, job, baseline),
         plan=planned_view(job),
         stay=stay,
@@ -175,12 +178,11 @@ def _start(visit: Visit, kind: str, parameters: Json | None = None) -> Response:
 
 
 def _form(visit: Visit, choice: ModelChoice, refusal: Refusal | None = None) -> Response:
-    found = queries.jobs_of_study(visit.session, visit.study.id, limit=_MOST_JOBS)
     view = ModelsView(
         head=visit.head("models"),
         offer=model_offer(visit.session, visit.study.id),
         choice=choice,
-        jobs=[JobView.of(job, name) for job, name in found],
+        jobs=jobs_of_study(visit.session, visit.study.id, limit=_MOST_JOBS),
         refusal=refusal,
     )
     return visit.show("jobs/models.html", view, status=422 if refusal else 200)
@@ -206,10 +208,6 @@ def _to_result(visit: Visit, kind: str) -> Response:
 def _result_url(visit: Visit, kind: str) -> str:
     shown = "?confidence=true#confidence" if kind == "confidence" else ""
     return visit.url(_RESULTS.get(kind, "get_report")) + shown
-
-
-_LABELS = {each.name: each.label for each in FIELDS}
-_MOST = 100  # characters of a field
 
 
 async def _typed(request: Request) -> Mapping[str, str]:

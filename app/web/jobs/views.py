@@ -9,70 +9,17 @@ from typing import NamedTuple
 from markupsafe import Markup
 from pydantic import TypeAdapter
 
-from topkapi.app.db.base import Json, now
 from topkapi.app.db.models import Job
-from topkapi.app.db.queries.jobs import is_held
-from topkapi.app.domain.enums import JobState
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.services.jobs.model_choice import ModelChoice, ModelOffer
-from topkapi.app.services.jobs.stored import active_job, is_current, is_due
+from topkapi.app.services.jobs.records import ShownJob
+from topkapi.app.services.jobs.refreshing import active_job, is_due
 from topkapi.app.services.results.reports.notes import StoredResult
+from topkapi.app.services.results.stored import is_current
 from topkapi.app.services.simulation.plan_records import Planned, PlanOptions
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.jobs.comparison_views import TRUTHS, ComparisonView
+from topkapi.app.web.jobs.comparison_views import ComparisonView
 from topkapi.app.web.studies.visit import StudyHead, Visit
-
-KINDS = {
-    "models": "Comparison of models",
-    "confidence": "Confidence of the lists",
-    "report": "Report",
-    "labels": "Labels for the scores of systems",
-    "judge": "Machine assessor",
-    "plan": "Plan of the next study",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class JobView:
-    """A job as its page and the list of jobs show it."""
-
-    id: int
-    kind: str
-    title: str
-    about: str
-    state: JobState
-    progress: float
-    message: str
-    stopping: bool
-    is_lost: bool
-    by: str
-    created_at: datetime
-    finished_at: datetime | None
-
-    @classmethod
-    def of(cls, job: Job, by: str = "") -> "JobView":
-        """Return the view of a job that ``by`` started."""
-        return cls(
-            id=job.id,
-            kind=job.kind,
-            title=KINDS.get(job.kind, job.kind),
-            about=_about(job.kind, job.parameters),
-            state=job.state,
-            progress=job.progress,
-            message=job.message,
-            stopping=job.stop_requested and not job.state.final,
-            is_lost=job.lease_until is not None and not is_held(job.lease_until, now()),
-            by=by,
-            created_at=job.created_at,
-            finished_at=job.finished_at,
-        )
-
-
-def _about(kind: str, parameters: Json) -> str:
-    if kind != "models":
-        return ""
-    count = len(parameters["models"])
-    return f"{count} {'model' if count == 1 else 'models'} on {TRUTHS[parameters['truth']]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +29,7 @@ class ModelsView:
     head: StudyHead
     offer: ModelOffer
     choice: ModelChoice
-    jobs: Sequence[JobView]
+    jobs: Sequence[ShownJob]
     refusal: Refusal | None = None
 
 
@@ -107,7 +54,7 @@ FIELDS = (
     PlanField("people", "People", "Those who share the work.", "1"),
     PlanField("lists", "Lists per query", "Made independently of each other.", "1"),
     PlanField("team", "Team", "People who make one list together.", "1"),
-    PlanField("error", "Error rate", "Share of wrong answers, such as 0.1.", _STUDY),
+    PlanField("error", "Error rate", "Share of wrong answers, if you know it.", _STUDY),
     PlanField("seconds", "Seconds", "Per question.", _STUDY),
     PlanField("prior", "Prior", "Correlation of a ranker’s scores with the truth.", "none"),
     PlanField("goal", "Goal", "kappa-NDCG that the lists should reach.", "none"),
@@ -120,14 +67,16 @@ CHOICES = {
     "error_model": (
         "Errors",
         {
+            "": "as in this study, or as real people",
+            "people": "as in sets of real votes",
             "normal": "between close pages, normal worths",
             "even": "between close pages, even worths",
-            "uniform": "on every pair alike",
+            "uniform": "on every pair equally",
             "mixed": "between close pages, and lapses",
         },
     ),
 }
-USUAL = {"people": "4", "sorter": "robust", "error_model": "normal", "goal": "0.9", "runs": "40"}
+USUAL = {"people": "4", "sorter": "robust", "goal": "0.9", "runs": "40"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +136,7 @@ class JobPageView:
     """
 
     head: StudyHead
-    job: JobView
+    job: ShownJob
     comparison: ComparisonView | None
     plan: PlannedView | None
     stay: bool = False
@@ -206,7 +155,7 @@ class Computed:
     at: datetime | None
     is_outdated: bool
     is_due: bool
-    job: JobView | None
+    job: ShownJob | None
 
     @property
     def stay(self) -> bool:
@@ -225,5 +174,5 @@ class Computed:
             at=stored.at if stored else None,
             is_outdated=outdated,
             is_due=outdated and is_due(session, study.id, kind),
-            job=JobView.of(job) if job else None,
+            job=job,
         )

@@ -13,8 +13,14 @@ from topkapi.app.domain.pairs.session import Finished, Result
 from topkapi.app.services.judging.live_sessions import QueryHead
 from topkapi.app.services.judging.session_summary import SessionSummary
 from topkapi.app.services.judging.states import AssignmentState
+from topkapi.app.web.judging.question_view import progress_view
 from topkapi.app.web.judging.views import FinishedView, ListConfidenceView, Listed
 from topkapi.app.web.pages.open_pages import Opener
+
+_NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
+_MOST_NEAR = 10
+_CERTAIN = 0.995  # is shown as 100 %
+_Parts = tuple[Sequence[Listed], Sequence[Listed], Sequence[Listed], int]
 
 
 def tied_pages(
@@ -65,10 +71,6 @@ def _enumerated(ranks: Sequence[int]) -> str:
     return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
-_NEAR = 0.1  # least top-k probability of a page outside the list that is still shown
-_MOST_NEAR = 10
-
-
 def finished_view(
     assignment_state: AssignmentState, summary: SessionSummary, opened: Opener
 ) -> FinishedView:
@@ -90,11 +92,9 @@ def finished_view(
         confidence=_list_confidence(assignment_state, opened),
         together=bool(assignment_state.plan.get("together")),
         waits=assignment_state.waits,
+        progress=progress_view(assignment_state),
         adjudicates=assignment_state.tool is Tool.PAIRS and "pairs" in assignment_state.plan,
     )
-
-
-_Parts = tuple[Sequence[Listed], Sequence[Listed], Sequence[Listed], int]
 
 
 def _parts(assignment_state: AssignmentState, summary: SessionSummary) -> _Parts:
@@ -131,11 +131,19 @@ def _ranking(
 
 
 def _page_confidences(assignment_state: AssignmentState) -> dict[int, PageConfidence]:
-    """Return the confidence of each page by number, empty if the sorter reports none."""
-    confidence = (
-        assignment_state.state.confidence if isinstance(assignment_state.state, Finished) else None
-    )
-    return {} if confidence is None else {page.item: page for page in confidence.pages}
+    """Return the confidence of each page by number, without what a list always contains.
+
+    It is empty if the sorter reports none.
+    """
+    state = assignment_state.state
+    if not isinstance(state, Finished) or state.confidence is None:
+        return {}
+    last = len(state.result.ranking)
+    return {
+        page.item: page
+        for page in state.confidence.pages
+        if page.in_top < _CERTAIN or (page.low, page.high) != (1, last)
+    }
 
 
 def _list_confidence(

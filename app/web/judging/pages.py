@@ -24,6 +24,7 @@ from topkapi.app.services.judging.session_summary import summary_of
 from topkapi.app.services.judging.states import AssignmentState, PossibleState
 from topkapi.app.services.pages.shown import snippet_texts
 from topkapi.app.web.access.admission import admit
+from topkapi.app.web.access.bodies import DEFAULT, limit_body
 from topkapi.app.web.access.deps import (
     ClaimantToken,
     CurrentUser,
@@ -67,6 +68,7 @@ def get_work(
 
 
 @router.post("/judgments")
+@limit_body(DEFAULT)
 async def post_entry(request: Request, sent: ClaimantToken, assignment_id: RowId) -> Response:
     """Append an answer, undo or redo to the log and show the next question.
 
@@ -131,7 +133,7 @@ def get_next(
 
     204 says that there is nothing to prefetch.
     """
-    found = labeling.peek(
+    states = labeling.peek(
         session,
         request.app.state.live,
         assignment_id=assignment_id,
@@ -139,9 +141,9 @@ def get_next(
         position=position,
         deep=deep,
     )
-    if not found:
+    if not states:
         return Response(status_code=204)
-    view = NextView(_possible_questions(request, session, found))
+    view = NextView(_possible_questions(request, session, states))
     return render(request, "judging/_next.html", view)
 
 
@@ -153,8 +155,7 @@ def get_team_progress(
     state = labeling.assignment_state(
         session, request.app.state.live, assignment_id=assignment_id, user_id=user.id
     )
-    view = progress_view(state.progress, state.tool, together=True)
-    return render(request, "judging/_team_progress.html", view)
+    return render(request, "judging/_team_progress.html", progress_view(state))
 
 
 @router.post("/timer")

@@ -17,6 +17,10 @@ from topkapi.app.web.pages.page_html import MARKDOWN, keeps_colours
 from topkapi.app.web.pages.page_links import PageLink, PageLinks, Theme
 
 _OTHER = {"left": "right", "right": "left"}
+_SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
+_LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}
+_VERBS = {Tool.PAIRS: "answered", Tool.GRADES: "graded", Tool.LISTS: "compared"}
+_FIELDS = {"left": "left", "right": "right", "page": "document"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,12 +102,6 @@ def _elsewhere(number: int, side: str, other: ShownList) -> str:
     return f"{side} #{other.documents.index(number) + 1}"
 
 
-_SIDES = {Tool.PAIRS: ("left", "right"), Tool.GRADES: ("page",)}
-_LABELS = {"left": "Left page", "right": "Right page", "page": "The page"}
-_VERBS = {Tool.PAIRS: "answered", Tool.GRADES: "graded", Tool.LISTS: "compared"}
-_FIELDS = {"left": "left", "right": "right", "page": "document"}
-
-
 @dataclass(frozen=True, slots=True)
 class PaneView:
     """One page on the screen. ``key`` identifies its rendering, independent of its link."""
@@ -127,7 +125,8 @@ class SessionProgressView:
     From ``maybe`` on, the end is within its 90 % range.
 
     In a session that stops at a quality, the bar shows the expected quality instead: ``quality`` of
-    ``goal``, in percent.
+    ``goal``, in percent. ``here`` are the other members of the team who have a question open or
+    wait, ``asked`` those who have one open.
     """
 
     answered: int
@@ -141,6 +140,8 @@ class SessionProgressView:
     verb: str = "answered"
     quality: int | None = None
     goal: int | None = None
+    here: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +183,7 @@ def question_view(
         tool=assignment_state.tool,
         position=assignment_state.position,
         panes=panes,
-        progress=progress_view(assignment_state.progress, assignment_state.tool, together=together),
+        progress=progress_view(assignment_state),
         can_undo=assignment_state.can_undo,
         can_redo=assignment_state.can_redo,
         active_ms=assignment_state.active_ms,
@@ -225,15 +226,16 @@ def _pane(
         name=head.name,
         title=head.title or head.name,
         host=host_of(head.url),
-        is_new=head.id in assignment_state.new,
+        is_new=assignment_state.tool is Tool.PAIRS and head.id in assignment_state.new,
         source=source,
         key=f"{head.id} {link.theme} {'|'.join(link.terms)}",
         light=link.theme == "light",
     )
 
 
-def progress_view(progress: Progress, tool: Tool, *, together: bool = False) -> SessionProgressView:
+def progress_view(state: AssignmentState) -> SessionProgressView:
     """Return the progress bar and its text; the bar is full when nothing is left."""
+    progress, tool, together = state.progress, state.tool, bool(state.plan.get("together"))
     answered, left = progress.answered, progress.expected_left
     full = max(answered + left, 1)
     quality, goal = _in_percent(progress)
@@ -250,6 +252,8 @@ def progress_view(progress: Progress, tool: Tool, *, together: bool = False) -> 
         verb="by team" if together else _VERBS[tool],
         quality=quality,
         goal=goal,
+        here=state.here,
+        asked=state.asked,
     )
 
 

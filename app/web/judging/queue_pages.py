@@ -1,8 +1,9 @@
 """The assessor's queue."""
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from itertools import groupby
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Request
@@ -19,18 +20,24 @@ from topkapi.app.services.judging.queue import (
     queue_of_user,
 )
 from topkapi.app.services.judging.session_summary import Completion, completion_of
-from topkapi.app.services.training.trainings import open_trainings
+from topkapi.app.services.training.trainings import OpenTraining, open_trainings
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
 from topkapi.app.web.common.templates import render
 
+SIZE = 100
+ZONE_COOKIE = "topkapi_zone"
+_ZONE = re.compile(r"-?\d{1,3}")
+_FARTHEST = 14 * 60
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+
 
 @dataclass(frozen=True, slots=True)
 class QueueView:
-    """The assessor's queue; the table shows one page of it.
+    """The assessor's queue; the table shows one page of what is not shown above it.
 
-    ``completion`` ends the part of a crowd worker who has finished everything; ``trainings`` are
-    slug and name of the studies whose training comes first.
+    ``completion`` ends the part of a crowd worker who has finished everything; ``trainings`` has
+    by slug the trainings that come first.
     """
 
     queue: Queue
@@ -38,20 +45,17 @@ class QueueView:
     choices: Choices
     today: DoneToday
     completion: Completion | None = None
-    trainings: Sequence[tuple[str, str]] = ()
+    trainings: Mapping[str, OpenTraining] = field(default_factory=dict)
 
     @property
-    def shown(self) -> tuple[QueueItem, ...]:
-        """The assignments on this page of the table."""
-        return self.queue.works[offset_of(self.paging.number, self.paging.size) : self.paging.last]
+    def studies(self) -> list[list[QueueItem]]:
+        """The assignments on this page of the table, by study."""
+        rows = [work for work in self.queue.by_study if work != self.queue.now]
+        shown = rows[offset_of(self.paging.number, self.paging.size) : self.paging.last]
+        return [list(works) for _, works in groupby(shown, key=lambda work: work.slug)]
 
 
 router = APIRouter(include_in_schema=False)
-SIZE = 100
-ZONE_COOKIE = "topkapi_zone"
-_ZONE = re.compile(r"-?\d{1,3}")
-_FARTHEST = 14 * 60
-PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 
 @router.get("/queue")
@@ -65,7 +69,7 @@ def get_queue(
 def show_queue(request: Request, session: Session, user: User, page: int) -> Response:
     """Render the queue of ``user``."""
     queue = queue_of_user(session, user.id)
-    paging = Paging(page, SIZE, len(queue.works))
+    paging = Paging(page, SIZE, len(queue.works) - (queue.now is not None))
     today = done_today(session, user.id, zone_minutes=_zone_minutes(request), at=now())
     completion = None if queue.now else completion_of(session, user.id)
     trainings = open_trainings(session, user.id)

@@ -17,11 +17,13 @@ from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import QueryHead
 from topkapi.app.services.judging.session_summary import SessionSummary
 from topkapi.app.web.common.received import Received
-from topkapi.app.web.judging.question_view import QuestionView
+from topkapi.app.web.judging.question_view import QuestionView, SessionProgressView
 from topkapi.app.web.pages.open_pages import DisplayPreferences
 from topkapi.app.web.pages.page_links import PageLinks
 
 _LEARNT = 10  # answers, after which a person knows what each of them means
+Milliseconds = Annotated[int, Field(ge=0, le=10**12)]
+Name = Annotated[str, Field(max_length=300)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +166,7 @@ class FinishedView:
     tool: Tool
     query: QueryHead
     summary: SessionSummary
+    progress: SessionProgressView
     ranking: Sequence[Listed]
     bad: Sequence[Listed]
     unjudgeable: Sequence[Listed]
@@ -173,6 +176,11 @@ class FinishedView:
     waits: bool = False
     adjudicates: bool = False
 
+    @property
+    def pages(self) -> int:
+        """Number of pages that the result is about."""
+        return sum(map(len, (self.ranking, self.bad, self.unjudgeable))) + self.others
+
 
 @dataclass(frozen=True, slots=True)
 class GuidelinesView:
@@ -181,10 +189,6 @@ class GuidelinesView:
     assignment_id: int
     study: str
     html: str
-
-
-Milliseconds = Annotated[int, Field(ge=0, le=10**12)]
-Name = Annotated[str, Field(max_length=300)]
 
 
 class EntryForm(Received):

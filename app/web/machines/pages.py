@@ -4,7 +4,6 @@ Runs that begin here use the server's own endpoint and key: an administrator can
 key nor send it elsewhere.
 """
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,24 +14,25 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from topkapi.app.config import Settings
-from topkapi.app.db.models import Job
-from topkapi.app.db.queries import machines as queries
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
 from topkapi.app.domain.machines.orders import Contradiction, Orders
 from topkapi.app.services.importing.uploads.store import safe_name
 from topkapi.app.services.jobs import store
+from topkapi.app.services.jobs.records import JudgeJob
+from topkapi.app.services.jobs.store import runs_of_study
 from topkapi.app.services.machines import judging
 from topkapi.app.services.machines.judging import Estimate
-from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of, save_prompt
+from topkapi.app.services.machines.prompts import UsedPrompt, prompt_of, prompt_texts, save_prompt
 from topkapi.app.services.machines.terms import Terms
+from topkapi.app.services.results.systems.runs import MOST_BYTES
+from topkapi.app.web.access.bodies import limit_body, upload
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.importing.uploads import RECEIVING
-from topkapi.app.web.jobs.views import JobView
 from topkapi.app.web.studies.visit import AdminVisit, SnapshotVisit, StudyHead, Visit
 
 if TYPE_CHECKING:  # slow to import
@@ -41,6 +41,8 @@ if TYPE_CHECKING:  # slow to import
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
 _MOST_RUNS = 20
+Machine = Annotated[str, Query(max_length=200)]
+Epsilon = Annotated[float, Query(ge=0, le=0.5)]
 
 
 class RunForm(BaseModel):
@@ -62,21 +64,6 @@ class RunForm(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class RunView:
-    """A run in the table of runs; ``result`` is empty until it has ended well."""
-
-    job: JobView
-    model: str
-    tools: Sequence[str]
-    result: Mapping[str, Any]
-
-    @property
-    def state(self) -> str:
-        """The state of its job, or that its process was killed."""
-        return "interrupted" if self.job.is_lost else self.job.state
-
-
-@dataclass(frozen=True, slots=True)
 class MachinesView:
     """The page: the form, the estimate, past runs, prompts, and what was imported."""
 
@@ -84,7 +71,7 @@ class MachinesView:
     form: RunForm
     endpoint: str
     tools: Sequence[Tool]
-    runs: Sequence[RunView]
+    runs: Sequence[JudgeJob]
     prompts: Sequence[UsedPrompt]
     versions: Mapping[Tool, Mapping[int, str]]
     estimate: Estimate | None = None
@@ -109,14 +96,14 @@ def post_machines(
             raise Conflict("The server has no endpoint: set TOPKAPI_MODEL_ENDPOINT and restart it.")
         terms = form.terms(endpoint)
         with session.begin_nested() as tried:  # an estimate changes nothing
-            found = judging.estimate(session, study, terms)
+            estimate = judging.estimate(session, study, terms)
             tried.rollback()
         if start:
-            judging.refuse_over_cap(found, terms)
+            judging.refuse_over_cap(estimate, terms)
     except (Invalid, Conflict) as refusal:
         return _show(visit, form, refusal=refusal)
     if not start:
-        return _show(visit, form, estimate=found)
+        return _show(visit, form, estimate=estimate)
     job = store.queue_job(session, study, "judge", terms.as_json(), actor_id=visit.user.id)
     return visit.to("get_job", job_id=job.id)
 
@@ -137,6 +124,7 @@ def post_prompt(
 
 
 @router.post("/machines/grades", dependencies=RECEIVING)
+@limit_body(upload(MOST_BYTES, seconds=600.0))
 def post_grades(
     request: Request,
     user: EarlyAdmin,
@@ -183,26 +171,16 @@ def _show(
         form=form or RunForm(tools=tools[:1]),
         endpoint=_endpoint(visit.request),
         tools=tools,
-        runs=[_run(job) for job in queries.runs_of_study(session, study.id, _MOST_RUNS)],
+        runs=runs_of_study(session, study.id, _MOST_RUNS),
         prompts=[
             UsedPrompt(each.tool, each.number, kept.get(each.tool, each.text)) for each in used
         ],
-        versions={tool: queries.prompt_texts(session, study.id, tool) for tool in tools},
+        versions={tool: prompt_texts(session, study.id, tool) for tool in tools},
         estimate=estimate,
         refusal=Refusal.of(refusal),
         imported=imported,
     )
     return visit.show("machines/machines.html", view, status=422 if refusal else 200)
-
-
-def _run(job: Job) -> RunView:
-    told = job.parameters
-    result = {} if job.result is None else json.loads(job.result)
-    return RunView(JobView.of(job), told["model"], told["tools"], result)
-
-
-Machine = Annotated[str, Query(max_length=200)]
-Epsilon = Annotated[float, Query(ge=0, le=0.5)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,12 +207,14 @@ def get_certificate(
     choices = certificates.choices()
     if not machine and choices:
         machine, tool = choices[0]
-    found, refusal = None, None
+    certificate, refusal = None, None
     try:
-        found = certificates.issue(machine, tool, epsilon) if choices else None
+        certificate = certificates.issue(machine, tool, epsilon) if choices else None
     except (Conflict, Invalid) as error:
         refusal = Refusal.of(error)
-    view = CertificateView(visit.head("report"), choices, machine, tool, epsilon, found, refusal)
+    view = CertificateView(
+        visit.head("report"), choices, machine, tool, epsilon, certificate, refusal
+    )
     return visit.show("machines/certificate.html", view)
 
 

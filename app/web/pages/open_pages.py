@@ -52,14 +52,17 @@ class OpenPage:
 
 
 def page_opener(
-    request: Request, study_id: int, terms: tuple[str, ...] = ()
+    request: Request, study_id: int, terms: tuple[str, ...] = (), *, all_light: bool = False
 ) -> Callable[[StoredPage], OpenPage]:
-    """Return a function from a page of the study to its link, with ``terms`` marked in it."""
+    """Return a function from a page of the study to its link, with ``terms`` marked in it.
+
+    With ``all_light`` every page is light, like those that keep their own colours.
+    """
     links: PageLinks = request.app.state.page_links
     reading = display_preferences_of(request)
 
     def open_page(page: StoredPage) -> OpenPage:
-        light = keeps_colours(page.media_type)
+        light = all_light or keeps_colours(page.media_type)
         theme: Theme = "light" if light else "auto"
         link = PageLink(study_id, page.id, theme, reading.size, terms)
         return OpenPage(page.title or page.name, page.url, links.address(link, page.path), light)

@@ -17,16 +17,6 @@ from topkapi.app.web.common.templates import static_url
 from topkapi.app.web.pages.page_links import PageLink
 
 _PART = re.compile(r".{4000,8000}?\n\n+|.{4000,}?\n+|.+", re.DOTALL)
-
-
-def plain_html(text: str) -> str:
-    """Return ``text`` as HTML; a long one in parts that end at blank lines or line breaks."""
-    parts = [escape(part) for part in _PART.findall(text)]
-    if len(parts) > 1:
-        parts = [f"<div data-topkapi-part>{part}</div>" for part in parts]
-    return f'<div class="plain" dir="auto">{"".join(parts)}</div>'
-
-
 HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 PICTURE = "image/"
 _BLANK_LIMIT = 50_000  # characters
@@ -35,6 +25,20 @@ _EMPTY = (
     'font-family:sans-serif">'
     "This page is empty: the study has stored no text for it. If it cannot be judged, choose "
     "“Cannot judge”.</p>"
+)
+# What gives a page looks of its own. Any other HTML is set like Markdown (page.css), on light.
+_STYLED = re.compile(
+    r"<style\b|\bstylesheet\b|<(?:font|center|frameset)\b|\s(?:style|bgcolor|background)\s*=", re.I
+)
+_READING = (
+    "<style>html{font:1.0625rem/1.62 Charter,'Bitstream Charter','Iowan Old Style','Sitka Text',"
+    "'Source Serif 4','Noto Serif',Cambria,Georgia,'Liberation Serif',serif;color:#1e1c19;"
+    "overflow-wrap:break-word}body{max-width:68ch;margin:0 auto;padding:24px;text-wrap:pretty}"
+    "h1{margin:0 0 .5em;font-size:1.6em;line-height:1.2}h2{margin:1.6em 0 .4em;font-size:1.18em}"
+    "p,ul,ol,pre,blockquote,table{margin:0 0 .9em}ul,ol{padding-inline-start:1.3em}"
+    "a{color:#1d478f}img{max-width:100%;height:auto}pre{overflow-x:auto}"
+    "table{border-collapse:collapse}th,td{padding:.35em .9em .35em 0;text-align:start;"
+    "border-bottom:1px solid #dcd8cf}</style>"
 )
 _SEEN = re.compile(r"<(?:img|svg|picture|video|audio|object|embed|canvas|input|button)\b", re.I)
 _UNSEEN = frozenset(("style", "title"))
@@ -56,8 +60,10 @@ WITHHELD = (
 # Many pages lock scrolling, or hide themselves until a script has run. Important styles of a layer
 # win over all styles outside layers, also important ones. Both axes: next to a hidden one, a
 # visible one counts as ``auto``, and in quirks mode the body would scroll instead of the page.
+# The vertical scroll bar is always there, so that two pages side by side wrap alike; space kept for
+# one would be a white strip beside a coloured page.
 _READABLE = (
-    "@layer topkapi{html{overflow:auto!important}body{overflow:visible!important}"
+    "@layer topkapi{html{overflow:auto scroll!important}body{overflow:visible!important}"
     "html,body{opacity:1!important;visibility:visible!important}}"
 )
 # What scripts of the judging page paint without changing the page. Added later, the style of a long
@@ -73,6 +79,14 @@ _PAINTED = (
 _MARK_COLOURS = ("#ffe591", "#c3ebcd", "#ffd3bd", "#dcd6fb")  # --mark-1 to --mark-4, on light
 
 
+def plain_html(text: str) -> str:
+    """Return ``text`` as HTML; a long one in parts that end at blank lines or line breaks."""
+    parts = [escape(part) for part in _PART.findall(text)]
+    if len(parts) > 1:
+        parts = [f"<div data-topkapi-part>{part}</div>" for part in parts]
+    return f'<div class="plain" dir="auto">{"".join(parts)}</div>'
+
+
 def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: bool) -> bytes:
     """Return the page with its terms marked, independent of title, theme and size.
 
@@ -84,7 +98,11 @@ def page_body(media_type: str, data: bytes, terms: Sequence[str], *, in_frame: b
     elif media_type != HTML:
         text = plain_html(text)
     page = rendered_html(text, terms, links=in_frame)
-    return (page + _EMPTY if _is_blank(page) else page).encode()
+    if _is_blank(page):
+        page += _EMPTY
+    elif media_type == HTML and not _STYLED.search(text):
+        page += _READING
+    return page.encode()
 
 
 def _is_blank(page: str) -> bool:
@@ -169,7 +187,5 @@ def _style_after(link: PageLink) -> str:
         for number, colour in enumerate(_MARK_COLOURS, 1)
     ]
     common = "mark[data-mark]{color:#1e1c19!important;border-radius:3px;padding:0 .1em}"
-    # Two pages side by side wrap alike, whether or not they scroll.
-    gutter = "html{scrollbar-gutter:stable}"
-    ours = (common, WITHHELD, _READABLE, _PAINTED, gutter, *marks, *sizes)
+    ours = (common, WITHHELD, _READABLE, _PAINTED, *marks, *sizes)
     return f"\n<style>{''.join(ours)}</style>"

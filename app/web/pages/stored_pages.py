@@ -132,22 +132,22 @@ async def _find(
         return _Found(shown, key, pages.body(key), None)
 
     known = pages.head(link.study_id, link.document_id)
-    found = cached(known) if known else None
-    if found and (found.body or path != found.head.path):
-        return found
+    stored = cached(known) if known else None
+    if stored and (stored.body or path != stored.head.path):
+        return stored
 
     def read(session: Session) -> _Found | None:
         head = known or _head(session, pages, link)
         if head is None:
             return None
-        found = cached(head)
-        if found.body or path != head.path or found.head.media_type == PDF:
-            return found
+        stored = cached(head)
+        if stored.body or path != head.path or stored.head.media_type == PDF:
+            return stored
         if as_text:
             data: bytes | None = queries.text_of(session, head.content_hash).encode()
         else:
             data = queries.data_of(session, head.content_hash)
-        return replace(found, data=data)
+        return replace(stored, data=data)
 
     return await in_transaction(request, read)
 
@@ -161,24 +161,24 @@ def _head(session: Session, pages: ShownPages, link: PageLink) -> PageHead | Non
     return head
 
 
-async def _page(request: Request, link: PageLink, found: _Found, *, raw: bool) -> Response | None:
+async def _page(request: Request, link: PageLink, stored: _Found, *, raw: bool) -> Response | None:
     """Return the page as shown in a frame; a document that is not text is sent unchanged."""
-    head, body, data = found.head, found.body, found.data
+    head, body, data = stored.head, stored.body, stored.data
     if head.media_type == PDF:
-        return await _pdf(request, link, found)
+        return await _pdf(request, link, stored)
     if head.media_type.startswith(PICTURE) and not raw:
         name = quote(PurePosixPath(head.path).name)
         return HTMLResponse(picture_document(name, head.title, link))
     if body is None:
         if data is None or head.media_type not in (HTML, MARKDOWN, PLAIN):
             return None if data is None else _as_stored(data, head.media_type)
-        body = await _rendered(request, head.media_type, data, found.key)
+        body = await _rendered(request, head.media_type, data, stored.key)
     return _shown(request, body, head, link)
 
 
-async def _pdf(request: Request, link: PageLink, found: _Found) -> Response | None:
+async def _pdf(request: Request, link: PageLink, stored: _Found) -> Response | None:
     """Return the page that was rendered from a PDF at import, with its terms marked."""
-    head, body = found.head, found.body
+    head, body = stored.head, stored.body
     if body is None:
         path = f"{rendered_folder(head.path)}/{INDEX}"
 
@@ -190,7 +190,7 @@ async def _pdf(request: Request, link: PageLink, found: _Found) -> Response | No
         if data is None:
             return None
         data = data.replace(b"</style>", _NEAR_THE_WINDOW + b"</style>", 1)
-        body = await _rendered(request, HTML, data, found.key)
+        body = await _rendered(request, HTML, data, stored.key)
     return _shown(request, body, replace(head, media_type=HTML), link)
 
 

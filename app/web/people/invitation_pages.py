@@ -8,22 +8,24 @@ from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
-from topkapi.app.domain.errors import Invalid
+from topkapi.app.domain.errors import AppError
 from topkapi.app.services.accounts import invitations
 from topkapi.app.services.accounts.invitations import create_first, refuse_code
+from topkapi.app.services.accounts.records import PersonRecord
 from topkapi.app.services.accounts.sign_in import refuse_unusable
 from topkapi.app.web.access.admission import admit_visitor
+from topkapi.app.web.access.bodies import VISITOR, limit_body
 from topkapi.app.web.access.deps import SessionDep, check_visitor_form
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.devices import Devices
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.links import visitor_of
-from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.links import public_url, visitor_of
+from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.views import Refusal
-from topkapi.app.web.people.views import AcceptForm, AcceptView
+from topkapi.app.web.people.views import AcceptForm, AcceptView, Link
 
 router = APIRouter(include_in_schema=False)
 Token = Annotated[str, Path(max_length=100)]
@@ -63,6 +65,7 @@ def get_invitation(request: Request, session: SessionDep, token: Token) -> Respo
 @router.post(
     "/invitations/{token}", dependencies=[Depends(check_visitor_form), Depends(_shown_link)]
 )
+@limit_body(VISITOR)
 def post_invitation(
     request: Request, session: SessionDep, token: Token, form: Annotated[AcceptForm, Form()]
 ) -> Response:
@@ -70,12 +73,11 @@ def post_invitation(
     user = invitations.owner_of(session, token)
     refuse_unusable(user, visitor_of(request))
     email, has_password = user.email, user.password_hash is not None
-    try:
-        with session.begin_nested():
-            user = invitations.accept(session, token, name=form.name, password=form.password)
-    except Invalid as refusal:
-        view = AcceptView(token, email, form.name, has_password, Refusal.of(refusal))
-        return _page(request, view, status_of(refusal))
+    with try_change(session) as tried:
+        user = invitations.accept(session, token, name=form.name, password=form.password)
+    if tried.refusal:
+        view = AcceptView(token, email, form.name, has_password, Refusal.of(tried.refusal))
+        return _page(request, view, tried.refusal)
     if user.totp_salt is not None:  # a link replaces the password, not the one-time code
         return RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
     response = _signed_in(request, user)
@@ -91,20 +93,26 @@ def get_first(request: Request, code: Token) -> Response:
 
 
 @router.post("/first/{code}", dependencies=[Depends(check_visitor_form), Depends(_right_code)])
+@limit_body(VISITOR)
 def post_first(
     request: Request, session: SessionDep, code: Token, form: Annotated[AcceptForm, Form()]
 ) -> Response:
     """Create the administrator, and sign in."""
     secret: str = request.app.state.secret
     fields = {"email": form.email, "name": form.name, "password": form.password}
-    try:
-        with session.begin_nested():
-            user = create_first(session, secret, code, **fields)
-    except Invalid as refusal:
-        reason = Refusal.of(refusal)
+    with try_change(session) as tried:
+        user = create_first(session, secret, code, **fields)
+    if tried.refusal:
+        reason = Refusal.of(tried.refusal)
         view = AcceptView(code, form.email, form.name, False, reason, is_first=True)
-        return _page(request, view, status_of(refusal))
+        return _page(request, view, tried.refusal)
     return _signed_in(request, user)
+
+
+def invitation_link(request: Request, user: User, token: str) -> Link:
+    """Return the one-time link of an invitation, to be shown once."""
+    url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
+    return Link(PersonRecord.of(user), url, now() + invitations.LIFETIME)
 
 
 def _signed_in(request: Request, user: User) -> Response:
@@ -114,8 +122,8 @@ def _signed_in(request: Request, user: User) -> Response:
     return response
 
 
-def _page(request: Request, view: AcceptView, status: int = 200) -> Response:
+def _page(request: Request, view: AcceptView, refusal: AppError | None = None) -> Response:
     """Render the form; the address is a secret, so the page sends no referrer."""
-    response = render(request, "people/invitation.html", view, status=status)
+    response = show_form(request, "people/invitation.html", view, refusal)
     response.headers["Referrer-Policy"] = "no-referrer"
     return response

@@ -12,18 +12,12 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import User
-from topkapi.app.db.queries.accounts.people import tokens_of_user
 from topkapi.app.db.queries.crowds import is_crowd
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.errors import (
-    AppError,
-    Conflict,
-    Invalid,
-    TooManyAttempts,
-    WrongCredentials,
-)
+from topkapi.app.domain.errors import AppError, Conflict, Invalid, TooManyAttempts
 from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.own_data import own_data
+from topkapi.app.services.accounts.records import TokenRecord, tokens_of
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.services.accounts.totp import (
     Codes,
@@ -37,11 +31,10 @@ from topkapi.app.web.access.early_auth import EarlyPerson
 from topkapi.app.web.access.slots import TransactionLimits
 from topkapi.app.web.accounts.views import OwnName, OwnPassword
 from topkapi.app.web.common.cookies import Cookies
-from topkapi.app.web.common.errors import status_of
 from topkapi.app.web.common.links import visitor_of
-from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.views import PersonView, Refusal
-from topkapi.app.web.people.views import TokenForm, TokenRow
+from topkapi.app.web.people.views import TokenForm
 
 router = APIRouter(prefix="/me", include_in_schema=False)
 _DONE = {
@@ -62,7 +55,7 @@ class OwnView:
     """
 
     person: PersonView
-    tokens: Sequence[TokenRow]
+    tokens: Sequence[TokenRecord]
     token: str | None = None
     done: str = ""
     refusal: Refusal | None = None
@@ -151,11 +144,10 @@ def post_own_password(
     """Change the password; the current one confirms it, and every other session ends."""
     if new.refusal is not None:
         return _show(request, session, user, new.refusal)
-    try:
-        with session.begin_nested():
-            users.set_password(session, user, new.form.password, actor_id=user.id)
-    except (Invalid, WrongCredentials) as refusal:
-        return _show(request, session, user, refusal)
+    with try_change(session) as tried:
+        users.set_password(session, user, new.form.password, actor_id=user.id)
+    if tried.refusal:
+        return _show(request, session, user, tried.refusal)
     response = _back(request, "password")
     cookies: Cookies = request.app.state.cookies
     cookies.set_session(response, cookies.session_token(user))
@@ -208,10 +200,10 @@ def post_own_token(
     request: Request, session: SessionDep, user: CurrentUser, form: Annotated[TokenForm, Form()]
 ) -> Response:
     """Create a token for programs and show it once."""
-    try:
+    with try_change(session) as tried:
         _, plain = tokens.issue_token(session, user, **form.model_dump(), actor_id=user.id)
-    except (Invalid, Conflict) as refusal:
-        return _show(request, session, user, Invalid(str(refusal), field="token"))
+    if tried.refusal:
+        return _show(request, session, user, Invalid(str(tried.refusal), field="token"))
     return _show(request, session, user, token=plain, status=201)
 
 
@@ -226,7 +218,7 @@ def post_own_revoke(
 
 def _refuse_crowd(session: Session, user: User) -> None:
     if is_crowd(session, user.id):
-        raise Conflict("You came through an entry link; the name of your account is a pseudonym.")
+        raise Conflict("You joined through an entry link; the name of your account is a pseudonym.")
 
 
 def _show(
@@ -244,7 +236,7 @@ def _show(
     has_codes = user.totp_salt is not None
     view = OwnView(
         person=PersonView.of(user),
-        tokens=[*map(TokenRow.of, tokens_of_user(session, user.id))],
+        tokens=tokens_of(session, user.id),
         token=token,
         done=done,
         refusal=Refusal.of(refusal),
@@ -254,12 +246,7 @@ def _show(
         recovery_left=recovery_codes_left(session, user.id),
         new_codes=None if has_codes or user.role is not Role.ADMIN else _codes(request, user, salt),
     )
-    response = render(
-        request, "people/me.html", view, status=status_of(refusal) if refusal else status
-    )
-    if isinstance(refusal, TooManyAttempts):
-        response.headers["Retry-After"] = str(refusal.wait_seconds)
-    return response
+    return show_form(request, "people/me.html", view, refusal, status)
 
 
 def _codes(request: Request, user: User, salt: str) -> NewCodes:

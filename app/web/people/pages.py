@@ -9,28 +9,29 @@ from fastapi import APIRouter, Depends, Form, Query, Request
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
-from topkapi.app.db.base import now
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.accounts import people as queries
+from topkapi.app.db.queries.progress import open_studies
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.errors import AppError, Conflict, Invalid, NotFound
+from topkapi.app.domain.errors import AppError, Conflict
 from topkapi.app.services.accounts import invitations, tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
+from topkapi.app.services.accounts.records import listed_people, tokens_of
+from topkapi.app.services.heads import StudyName
+from topkapi.app.services.state.study import studies_of_person
 from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
-from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.links import public_url
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
+from topkapi.app.web.people.invitation_pages import invitation_link
 from topkapi.app.web.people.views import (
     InviteForm,
     Link,
     PeopleView,
     PersonPageView,
-    PersonRow,
     RoleForm,
     TokenForm,
-    TokenRow,
 )
 
 router = APIRouter(prefix="/people", include_in_schema=False)
@@ -45,11 +46,12 @@ def get_people(
     _user: AdminUser,
     search: Annotated[str, Query(max_length=200)] = "",
     role: Role | None = None,
-    sort: Annotated[str, Query(pattern="^-?(name|email|role|created)$")] = "name",
+    group: Annotated[str, Query(pattern="^(|crowd)$")] = "",
+    sort: Annotated[str, Query(pattern=f"^-?({'|'.join(queries.SORTS)})$")] = "name",
     page: PageNumber = 1,
 ) -> Response:
     """List people, one page at a time."""
-    view = _people(session, request, search=search, role=role, sort=sort, page=page)
+    view = _people(session, request, search=search, role=role, group=group, sort=sort, page=page)
     return render(request, "people/page.html", view)
 
 
@@ -58,17 +60,15 @@ def post_person(
     request: Request, session: SessionDep, user: AdminUser, form: Annotated[InviteForm, Form()]
 ) -> Response:
     """Create an account and show the link with which its owner sets a password."""
-    actor_id = user.id
-    try:
-        with session.begin_nested():
-            made, token = invitations.invite(
-                session, email=form.email, name=form.name, role=form.role, actor_id=actor_id
-            )
-    except (Invalid, Conflict) as refusal:
-        view = _people(session, request, form=form, refusal=Refusal.of(refusal))
-        return render(request, "people/page.html", view, status=status_of(refusal))
-    link = _link(request, made.email, token)
-    return render(request, "people/page.html", _people(session, request, link=link), status=201)
+    actor_id, link = user.id, None
+    with try_change(session) as tried:
+        made, token = invitations.invite(
+            session, email=form.email, name=form.name, role=form.role, actor_id=actor_id
+        )
+        form, link = InviteForm(), invitation_link(request, made, token)
+    refusal = tried.refusal
+    view = _people(session, request, form=form, link=link, refusal=Refusal.of(refusal))
+    return show_form(request, "people/page.html", view, refusal, 201)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +97,11 @@ def get_person(visit: Visit) -> Response:
 @router.post("/{user_id}/link")
 def post_link(visit: Visit) -> Response:
     """Create a new one-time link; the current password works until the link is used."""
-    try:
-        with visit.session.begin_nested():
-            token = invitations.new_link(visit.session, visit.person, actor_id=visit.me.id)
-    except Conflict as refusal:
-        return _show(visit, refusal)
-    return _show(visit, link=_link(visit.request, visit.person.email, token))
+    link = None
+    with try_change(visit.session) as tried:
+        token = invitations.new_link(visit.session, visit.person, actor_id=visit.me.id)
+        link = invitation_link(visit.request, visit.person, token)
+    return _show(visit, tried.refusal, link=link)
 
 
 @router.post("/{user_id}/role")
@@ -135,13 +134,10 @@ def post_erase(visit: Visit, email: Annotated[str, Form(max_length=254)] = "") -
 @router.post("/{user_id}/tokens")
 def post_token(visit: Visit, form: Annotated[TokenForm, Form()]) -> Response:
     """Create a token for programs and show it once."""
-    session, person, chosen = visit.session, visit.person, form.model_dump()
-    try:
-        with session.begin_nested():
-            _, plain = tokens.issue_token(session, person, **chosen, actor_id=visit.me.id)
-    except (Invalid, Conflict, NotFound) as refusal:
-        return _show(visit, refusal)
-    return _show(visit, token=plain)
+    session, person, chosen, plain = visit.session, visit.person, form.model_dump(), None
+    with try_change(session) as tried:
+        _, plain = tokens.issue_token(session, person, **chosen, actor_id=visit.me.id)
+    return _show(visit, tried.refusal, token=plain)
 
 
 @router.post("/{user_id}/tokens/{token_id}/revoke")
@@ -153,12 +149,9 @@ def post_revoke(visit: Visit, token_id: RowId) -> Response:
 
 def _changed(visit: PersonVisit, change: Callable[..., object]) -> Response:
     """Change the person and show them, or show why that was refused."""
-    try:
-        with visit.session.begin_nested():
-            change(visit.session, visit.person, actor_id=visit.me.id)
-    except Conflict as refusal:
-        return _show(visit, refusal)
-    return _to_person(visit)
+    with try_change(visit.session) as tried:
+        change(visit.session, visit.person, actor_id=visit.me.id)
+    return _show(visit, tried.refusal) if tried.refusal else _to_person(visit)
 
 
 def _show(
@@ -169,18 +162,16 @@ def _show(
     token: str | None = None,
 ) -> Response:
     session, person = visit.session, visit.person
-    work = queries.work_counts(session, [person.id]).get(person.id, (0, 0))
-    waiting = queries.open_links(session, [person.id], now()).get(person.id)
     view = PersonPageView(
-        row=PersonRow.of(person, waiting, work),
-        tokens=[TokenRow.of(each) for each in queries.tokens_of_user(session, person.id)],
+        row=listed_people(session, [person])[0],
+        tokens=tokens_of(session, person.id),
+        studies=studies_of_person(session, person.id, visit.request.app.state.snapshots),
         is_me=person.id == visit.me.id,
         link=link,
         token=token,
         refusal=Refusal.of(refusal),
     )
-    status = status_of(refusal) if refusal else 201 if token else 200
-    return render(visit.request, "people/person.html", view, status=status)
+    return show_form(visit.request, "people/person.html", view, refusal, 201 if token else 200)
 
 
 def _people(
@@ -189,40 +180,37 @@ def _people(
     *,
     search: str = "",
     role: Role | None = None,
+    group: str = "",
     sort: str = "name",
     page: int = 1,
     form: InviteForm | None = None,
     link: Link | None = None,
     refusal: Refusal | None = None,
 ) -> PeopleView:
-    found, total = queries.users_page(
+    listed, total = queries.users_page(
         session,
         search=search.strip(),
         role=role,
+        crowd=group == "crowd",
         sort=sort.removeprefix("-"),
         descending=sort.startswith("-"),
         limit=SIZE,
         offset=offset_of(page, SIZE),
     )
-    ids = [user.id for user in found]
-    work = queries.work_counts(session, ids)
-    links = queries.open_links(session, ids, now())
     path = str(request.app.url_path_for("get_people"))
     return PeopleView(
-        rows=[PersonRow.of(each, links.get(each.id), work.get(each.id, (0, 0))) for each in found],
+        rows=listed_people(session, listed),
         paging=Paging(page, SIZE, total),
-        choices=Choices(path, {"search": search, "role": role, "sort": sort}),
+        choices=Choices(path, {"search": search, "role": role, "group": group, "sort": sort}),
         search=search,
         role=role,
+        group=group,
+        counts={each: queries.users_page(session, crowd=bool(each))[1] for each in ("", "crowd")},
         form=form or InviteForm(),
+        studies=[StudyName.of(each) for each in open_studies(session)[:3]] if link else (),
         link=link,
         refusal=refusal,
     )
-
-
-def _link(request: Request, email: str, token: str) -> Link:
-    url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
-    return Link(email, url, now() + invitations.LIFETIME)
 
 
 def _to_person(visit: PersonVisit) -> Response:

@@ -1,15 +1,16 @@
 """Forms and view data of the pages about people: links, tokens and roles."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Self
+from typing import Annotated
 
 from pydantic import Field
 
-from topkapi.app.db.base import now
-from topkapi.app.db.models import ApiToken, Invitation, User
 from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope
+from topkapi.app.services.accounts.records import ListedPerson, PersonRecord, TokenRecord
+from topkapi.app.services.heads import StudyName
+from topkapi.app.services.state.study import PersonInStudy
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.received import Line, Received
 from topkapi.app.web.common.views import Refusal
@@ -52,101 +53,43 @@ class AcceptForm(Received):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A one-time link, shown once."""
+    """A one-time link; it cannot be retrieved again.
 
-    email: str
+    `url` begins with the server's public address, or with `/` if that is not configured.
+    """
+
+    user: PersonRecord
     url: str
     expires_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
-class PersonRow:
-    """A person as administrators see them; ``link_expires_at`` is set while a link is valid."""
-
-    id: int
-    name: str
-    email: str
-    role: Role
-    has_password: bool
-    created_at: datetime
-    disabled_at: datetime | None
-    link_expires_at: datetime | None
-    assigned: int
-    finished: int
-    machine: bool
-
-    @classmethod
-    def of(cls, user: User, link: Invitation | None, work: tuple[int, int]) -> Self:
-        """Copy the person; ``work`` is the number of assignments and of finished ones."""
-        return cls(
-            id=user.id,
-            name=user.name,
-            email=user.email,
-            role=user.role,
-            has_password=user.password_hash is not None,
-            created_at=user.created_at,
-            disabled_at=user.disabled_at,
-            link_expires_at=None if link is None else link.expires_at,
-            assigned=work[0],
-            finished=work[1],
-            machine=user.machine,
-        )
-
-    @property
-    def state(self) -> str:
-        """State of the account in a word or two."""
-        if self.disabled_at is not None:
-            return "disabled"
-        if self.machine:
-            return "machine"
-        if self.has_password:
-            return "active"
-        return "no password" if self.link_expires_at is None else "invited"
-
-
-@dataclass(frozen=True, slots=True)
-class TokenRow:
-    """A token for programs, without its hash."""
-
-    id: int
-    name: str
-    scope: Scope
-    created_at: datetime
-    expires_at: datetime | None
-    last_used_at: datetime | None
-
-    @classmethod
-    def of(cls, token: ApiToken) -> Self:
-        """Copy the token."""
-        times = (token.created_at, token.expires_at, token.last_used_at)
-        return cls(token.id, token.name, token.scope, *times)
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the token has ended."""
-        return self.expires_at is not None and self.expires_at <= now()
-
-
-@dataclass(frozen=True, slots=True)
 class PeopleView:
-    """The list of people, and the invitation form."""
+    """The list of people, or of crowd workers, how many of each there are, and the form.
 
-    rows: Sequence[PersonRow]
+    ``studies`` is where work can be assigned.
+    """
+
+    rows: Sequence[ListedPerson]
     paging: Paging
     choices: Choices
     search: str
     role: Role | None
+    group: str
+    counts: Mapping[str, int]
     form: InviteForm
+    studies: Sequence[StudyName] = ()
     link: Link | None = None
     refusal: Refusal | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class PersonPageView:
-    """One person: role, password, state, tokens."""
+    """One person: studies, role, password, state, tokens."""
 
-    row: PersonRow
-    tokens: Sequence[TokenRow]
+    row: ListedPerson
+    studies: Sequence[PersonInStudy]
+    tokens: Sequence[TokenRecord]
     is_me: bool
     link: Link | None = None
     token: str | None = None

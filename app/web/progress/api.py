@@ -1,15 +1,17 @@
 """API of a study's progress: overall, per assessor and per query."""
 
-from datetime import datetime
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
 from fastapi import APIRouter, Query, Response
-from pydantic import BaseModel, Field
 
-from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from topkapi.app.db.queries.progress import Ordered
+from topkapi.app.domain.enums import Role
 from topkapi.app.services.progress import study_progress
+from topkapi.app.services.progress.study_progress import PEOPLE_SORTS, QUERY_SORTS, Figures
 from topkapi.app.services.progress.tables import Payment, Rates, payments
+from topkapi.app.services.state.study import StudyStatus, study_state
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, StudyDep
 from topkapi.app.web.common.paging import Limit, Offset, say_total
 
@@ -17,40 +19,23 @@ router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["progress"])
 Search = Annotated[str, Query(max_length=200)]
 
 
-class LineOut(BaseModel):
-    """Aggregated work; unknown values are null."""
-
-    promised: int = Field(description="Assignments there are to be; some may have no assessor.")
-    assigned: int
-    begun: int
-    finished: int
-    answered: int
-    expected_left: int | None
-    active_ms: int
-    ms_per_answer: float | None
-    checks: int
-    self_consistency: float | None
-    last_entry_at: datetime | None
-    known_answers: int
-    accuracy: float | None
-    accuracy_low: float | None
-    accuracy_high: float | None
-
-
-class ProgressAll(LineOut):
+@dataclass(frozen=True, slots=True)
+class ProgressAll(Figures):
     """The whole study, and each of its tools."""
 
-    tools: dict[str, LineOut]
+    tools: dict[str, Figures]
 
 
-class AssessorLine(LineOut):
+@dataclass(frozen=True, slots=True)
+class AssessorLine(Figures):
     """An assessor's work."""
 
     assessor: str
     name: str
 
 
-class QueryLine(LineOut):
+@dataclass(frozen=True, slots=True)
+class QueryLine(Figures):
     """The work on a query."""
 
     query: str
@@ -61,8 +46,17 @@ class QueryLine(LineOut):
 def get_study_progress(session: SessionDep, _user: ApiResearcher, study: StudyDep) -> ProgressAll:
     """Return the study's progress."""
     seen = study_progress.overview(session, study)
-    tools = {tool.value: LineOut(**line.facts()) for tool, line in seen.tools.items()}
-    return ProgressAll(**seen.all.facts(), tools=tools)
+    tools = {tool.value: Figures.of(line) for tool, line in seen.tools.items()}
+    return ProgressAll.of(seen.all, tools=tools)
+
+
+@router.get("/state")
+def get_state(session: SessionDep, user: ApiResearcher, study: StudyDep) -> StudyStatus:
+    """Return how far the study is, what it needs, most pressing first, and the next step.
+
+    A `page` is below the address of the study in the browser.
+    """
+    return study_state(session, study, may_change=user.role is Role.ADMIN)
 
 
 @router.get("/progress/assessors")
@@ -80,9 +74,7 @@ def get_progress_assessors(
     wanted = Ordered.of(sort, search, limit, offset)
     rows, total = study_progress.people(session, wanted, study_progress.overview(session, study))
     say_total(response, total)
-    return [
-        AssessorLine(assessor=user.email, name=user.name, **line.facts()) for user, line in rows
-    ]
+    return [AssessorLine.of(line, assessor=user.email, name=user.name) for user, line in rows]
 
 
 @router.get("/payments")
@@ -114,4 +106,4 @@ def get_progress_queries(
         session, study, wanted, study_progress.overview(session, study)
     )
     say_total(response, total)
-    return [QueryLine(query=query.name, text=query.text, **line.facts()) for query, line in rows]
+    return [QueryLine.of(line, query=query.name, text=query.text) for query, line in rows]

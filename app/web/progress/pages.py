@@ -12,17 +12,20 @@ from pydantic import BeforeValidator, Field
 from starlette.responses import HTMLResponse, Response
 
 from topkapi.analysis.data.exports.cells import csv_text
-from topkapi.app.db.queries import flags
-from topkapi.app.db.queries.progress import PEOPLE_SORTS, QUERY_SORTS, Ordered
+from topkapi.app.db.queries.progress import Ordered
 from topkapi.app.db.queries.results.query_results import documents_named
 from topkapi.app.domain.errors import NotFound
+from topkapi.app.services import flags
 from topkapi.app.services.accounts import invitations as one_time
 from topkapi.app.services.accounts.users import user_of_number
+from topkapi.app.services.flags import FlagLine
 from topkapi.app.services.judging.teams import reliabilities
 from topkapi.app.services.progress import messages, study_progress
-from topkapi.app.services.progress.dashboard import concerns_of_study
+from topkapi.app.services.progress.matrix import matrix
 from topkapi.app.services.progress.messages import Addressee, Message
+from topkapi.app.services.progress.study_progress import PEOPLE_SORTS, QUERY_SORTS
 from topkapi.app.services.progress.tables import HEAD, STUDY_TABLES, TABLES, Rates, Row, payments
+from topkapi.app.services.state.study import concerns_of_study
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.access.downloads import note_download
 from topkapi.app.web.common.links import public_url
@@ -30,13 +33,16 @@ from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_
 from topkapi.app.web.common.received import PersonId, Received
 from topkapi.app.web.common.templates import to_text
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
-from topkapi.app.web.progress.views import PARTS, FlagView, PersonLine, ProgressView
+from topkapi.app.web.progress.views import PARTS, PersonLine, ProgressView
 from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, StudyHead, Visit
 
 router = APIRouter(include_in_schema=False)
 PEOPLE, QUERIES, FLAGS = 25, 20, 50
 Search = Annotated[str, Query(max_length=200)]
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+_MOST = 500
+_NOTHING = Decimal(0)
+Table = Annotated[str, Path(max_length=40)]
 
 
 @router.get("/studies/{slug}/progress")
@@ -84,9 +90,7 @@ def _view(
 ) -> ProgressView:
     session, study = visit.session, visit.study
     seen = study_progress.overview(session, study, visit.request.app.state.snapshots)
-    sums = seen.all.sums
-    counts = {"assignments": sums.assigned, "begun": sums.begun, "finished": sums.finished}
-    found = concerns_of_study(session, study, seen)
+    concerns = concerns_of_study(session, study, seen)
     members = reliabilities(session, study.id) if study.settings.together else {}
     people, people_total = study_progress.people(session, wanted[0], seen)
     asked, query_total = study_progress.by_query(session, study, wanted[1], seen)
@@ -94,22 +98,23 @@ def _view(
         name: number for name, number in zip(("page", "qpage"), pages, strict=True) if number > 1
     }
     choices = Choices(visit.url("get_progress"), {**values, **numbers})
-    flagged = [FlagView.of(each) for each in flags.flags_of_study(session, study.id, limit=FLAGS)]
+    flagged = flags.flags_of_study(session, study.id, limit=FLAGS)
     return ProgressView(
-        head=visit.head("progress", counts),
+        head=visit.head("progress", seen),
         overview=seen,
         people=[
             PersonLine(
-                each, line, [why for why in found if why.user_id == each.id], members.get(each.id)
+                each,
+                line,
+                [why for why in concerns if why.user_id == each.id],
+                members.get(each.id),
             )
             for each, line in people
         ],
         people_paging=Paging(pages[0], PEOPLE, people_total),
         queries=asked,
         query_paging=Paging(pages[1], QUERIES, query_total),
-        cells=study_progress.matrix(
-            session, [each.id for each, _ in people], [query.id for query, _ in asked]
-        ),
+        cells=matrix(session, [each.id for each, _ in people], [query.id for query, _ in asked]),
         latest=study_progress.latest(session, seen),
         flags=flagged,
         pages=_pages(visit, flagged),
@@ -119,7 +124,7 @@ def _view(
     )
 
 
-def _pages(visit: Visit, flagged: Sequence[FlagView]) -> dict[str, OpenPage]:
+def _pages(visit: Visit, flagged: Sequence[FlagLine]) -> dict[str, OpenPage]:
     """Return links to the pages of flagged questions by name."""
     names = {name for flag in flagged for name in flag.shown}
     if not names:
@@ -127,9 +132,6 @@ def _pages(visit: Visit, flagged: Sequence[FlagView]) -> dict[str, OpenPage]:
     opened = page_opener(visit.request, visit.study.id)
     found = documents_named(visit.session, visit.study.id, names)
     return {name: opened(page) for name, page in found.items()}
-
-
-_MOST = 500
 
 
 class MessagesForm(Received):
@@ -193,10 +195,6 @@ def _links(visit: Visit, people: Sequence[Addressee]) -> dict[int, str]:
             path = str(visit.request.app.url_path_for("get_invitation", token=token))
             links[person.id] = public_url(visit.request, path)
     return links
-
-
-Table = Annotated[str, Path(max_length=40)]
-_NOTHING = Decimal(0)
 
 
 def _without_blanks(value: object) -> object:

@@ -4,60 +4,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from topkapi.app.db.models import Flag
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.reliability import Reliability
+from topkapi.app.services.flags import FlagLine
 from topkapi.app.services.progress.attention import Concern
-from topkapi.app.services.progress.dashboard import Dashboard
+from topkapi.app.services.progress.matrix import WorkCell
 from topkapi.app.services.progress.study_progress import (
     FinishedWork,
     Line,
     Overview,
     PersonHead,
     QueryName,
-    WorkCell,
 )
+from topkapi.app.services.state.dashboard import Dashboard
+from topkapi.app.services.state.study import ToolAgreement
+from topkapi.app.services.studies.records import ListedStudy
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.pages.open_pages import OpenPage
-from topkapi.app.web.studies.views import StudyLine
 from topkapi.app.web.studies.visit import StudyHead
 
 PARTS = ("stats", "matrix", "people", "queries", "latest", "flags")
-
-
-@dataclass(frozen=True, slots=True)
-class FlagView:
-    """A question that an assessor has flagged; ``handler`` is empty while the flag is open."""
-
-    id: int
-    reason: str
-    reply: str
-    assessor: str
-    query_id: int
-    query: str
-    tool: Tool
-    shown: Sequence[str]
-    created_at: datetime
-    is_handled: bool
-    handler: str
-
-    @classmethod
-    def of(cls, flag: Flag) -> "FlagView":
-        """Return the view of a flag."""
-        work = flag.assignment
-        return cls(
-            id=flag.id,
-            reason=flag.reason,
-            reply=flag.reply,
-            assessor=work.user.name,
-            query_id=work.query_id,
-            query=work.query.external_id,
-            tool=work.tool,
-            shown=flag.shown,
-            created_at=flag.created_at,
-            is_handled=flag.handled_at is not None,
-            handler=flag.handler.name if flag.handler else "",
-        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,11 +36,12 @@ class DashboardView:
 class ToolAgreementView:
     """Agreement of a study per tool when it was computed; ``at`` is None if it never was.
 
-    If it ``is_due``, the fragment starts to compute it again.
+    ``why`` says why there is none. If it ``is_due``, the fragment starts to compute it again.
     """
 
     slug: str
-    tools: Sequence[tuple[str, float]]
+    tools: Sequence[ToolAgreement]
+    why: str
     at: datetime | None
     is_computing: bool
     is_due: bool
@@ -85,7 +51,7 @@ class ToolAgreementView:
 class ResultsView:
     """The studies with their results, the researcher's start page."""
 
-    lines: Sequence[StudyLine]
+    lines: Sequence[ListedStudy]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +79,7 @@ class ProgressView:
     query_paging: Paging
     cells: Mapping[tuple[int, int], Sequence[WorkCell]]
     latest: Sequence[FinishedWork]
-    flags: Sequence[FlagView]
+    flags: Sequence[FlagLine]
     pages: Mapping[str, OpenPage]
     open_flags: int
     choices: Choices

@@ -1,40 +1,40 @@
 """API of results: exports, reports, and systems with their scores on labels of people."""
 
-from datetime import datetime
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Path, Query
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import StreamingResponse
-from pydantic import BaseModel
 from sqlalchemy.orm import Session
 from starlette.requests import Request
 from starlette.responses import Response
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import SystemRun
 from topkapi.app.db.queries.results.systems import has_systems
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.errors import Conflict
-from topkapi.app.services.jobs.stored import current_result
 from topkapi.app.services.results.exports import (
     EXPORTS,
     ExportOptions,
+    OfferedExport,
     StudySource,
-    completeness,
-    offered_exports,
+    listed_exports,
     open_export,
 )
 from topkapi.app.services.results.reports import ListReports, ReportCache, as_json, is_large
+from topkapi.app.services.results.stored import current_result
 from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.runs import (
     MOST_BYTES,
     RunsRefused,
+    StoredRun,
     add_runs,
     read_runs,
     remove_run,
     runs_of,
 )
+from topkapi.app.web.access.bodies import limit_body
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, RowId, SessionDep, Slug, StudyDep
 from topkapi.app.web.access.downloads import (
     ExportSession,
@@ -44,7 +44,7 @@ from topkapi.app.web.access.downloads import (
     note_download,
 )
 from topkapi.app.web.access.early_auth import EarlyApiAdmin, EarlyApiResearcher
-from topkapi.app.web.studies.api import ExportOut
+from topkapi.app.web.results.systems_views import RUNS
 
 if TYPE_CHECKING:  # slow to import
     from topkapi.analysis.report.subjects.systems import SystemReport
@@ -63,25 +63,9 @@ _BYTES: dict[int | str, dict[str, Any]] = {
 
 
 @exports_router.get("")
-def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> list[ExportOut]:
+def list_exports(session: SessionDep, _user: ApiResearcher, slug: Slug) -> Sequence[OfferedExport]:
     """List the formats and how complete each is now."""
-    source = StudySource(session, slug)
-    whole = completeness(source)
-    found = []
-    for each in offered_exports(source):
-        state = whole.of(each.tools)
-        found.append(
-            ExportOut(
-                format=each.name,
-                description=each.description,
-                media_type=each.media_type,
-                filename=f"{slug}.{each.name}{each.suffix}",
-                assigned=state.assigned,
-                finished=state.finished,
-                complete=state.complete,
-            )
-        )
-    return found
+    return listed_exports(StudySource(session, slug))
 
 
 @exports_router.get("/{format}", response_class=StreamingResponse, responses=_BYTES)
@@ -182,42 +166,20 @@ _SCORES: dict[int | str, dict[str, Any]] = {
 }
 
 
-class RunOut(BaseModel):
-    """The run of a system."""
-
-    id: int
-    system: str
-    file: str
-    queries: int
-    lines: int
-    added_at: datetime
-
-    @classmethod
-    def of(cls, run: SystemRun) -> "RunOut":
-        """Return the response for ``run``."""
-        return cls(
-            id=run.id,
-            system=run.system,
-            file=run.filename,
-            queries=run.queries,
-            lines=run.lines,
-            added_at=run.created_at,
-        )
-
-
 @systems_router.get("")
-def get_api_systems(session: SessionDep, _user: ApiResearcher, study: StudyDep) -> list[RunOut]:
+def get_api_systems(session: SessionDep, _user: ApiResearcher, study: StudyDep) -> list[StoredRun]:
     """List the runs of a study, at most 500."""
-    return [RunOut.of(run) for run in runs_of(session, study)]
+    return runs_of(session, study)
 
 
 @systems_router.post("", status_code=201, openapi_extra=RUN_BODY)
+@limit_body(RUNS)
 async def post_api_systems(
     request: Request,
     user: EarlyApiAdmin,
     slug: Slug,
     filename: Annotated[str, Query(max_length=300)] = "run",
-) -> list[RunOut]:
+) -> list[StoredRun]:
     """Add the systems of a run, all of them or none; problems are listed by line."""
     data = bytearray()
     async for block in request.stream():
@@ -229,12 +191,12 @@ async def post_api_systems(
         return await run_in_threadpool(_add, sessions, slug, filename, bytes(data), user.id)
 
 
-def _add(sessions: Sessions, slug: str, filename: str, data: bytes, actor_id: int) -> list[RunOut]:
+def _add(
+    sessions: Sessions, slug: str, filename: str, data: bytes, actor_id: int
+) -> list[StoredRun]:
     runs = read_runs([(filename, data)])
     with sessions.write.begin() as session:
-        study = required_study(session, slug)
-        added = add_runs(session, study, runs, actor_id=actor_id)
-        return [RunOut.of(run) for run in added]
+        return add_runs(session, required_study(session, slug), runs, actor_id=actor_id)
 
 
 @systems_router.get("/scores", response_class=Response, responses=_SCORES)
@@ -272,8 +234,8 @@ def system_report(
         stored = current_result(session, slug, "labels")
         if stored is None:
             raise Conflict(
-                "The labels of this study are many and not computed yet: choose Compute the scores "
-                "on the page of its systems, or start the job `labels`, and try again afterwards."
+                "The labels of this large study are not computed yet: choose Compute the "
+                "scores on its Systems page, or start the job `labels`, then try again."
             )
     kept: SystemReports = request.app.state.system_reports
     chosen = {"truth": truth or None, "baseline": baseline or None}

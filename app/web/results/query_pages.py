@@ -16,14 +16,19 @@ from topkapi.app.services.results.compared_lists import (
 )
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.query_results import (
+    answers_about,
     query_results,
+    question_shown,
     session_answers,
     text_and_documents,
 )
 from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
+from topkapi.app.web.pages.page_html import keeps_colours
 from topkapi.app.web.results.views import (
+    AnswersAboutView,
     QueryResultsView,
+    QuestionShownView,
     QuestionsView,
     UnjudgedView,
     bump_chart,
@@ -40,21 +45,52 @@ Key = Annotated[str, Query(max_length=400)]
 def get_query_results(visit: ReaderVisit, query_id: RowId, a: Key = "", b: Key = "") -> Response:
     """Show each assessor's list beside the consensus, and two lists ``a`` and ``b`` compared."""
     session, source = visit.session, StudySource(visit.session, visit.study.slug)
-    found = query_results(session, source, query_id)
-    names = list_names(found)
-    choices = list_choices(session, source, found, names)
-    compared = compare_lists(session, source, found, choices, (a, b)) if a and b else None
+    results = query_results(session, source, query_id)
+    names = list_names(results)
+    choices = list_choices(session, source, results, names)
+    compared = compare_lists(session, source, results, choices, (a, b)) if a and b else None
     view = QueryResultsView(
         head=visit.head("queries"),
-        results=found,
-        pages=_pages(visit, found.query.text, found.documents),
-        chart=bump_chart(found),
-        people=(*found.finished, *found.unfinished),
+        results=results,
+        pages=_pages(visit, results.query.text, results.documents),
+        chart=bump_chart(results),
+        people=(*results.finished, *results.unfinished),
         choices=choices,
         compared=compared,
         answer_names=_ANSWERS,
     )
     return visit.show("results/query.html", view)
+
+
+@router.get("/{query_id}/answers")
+def get_answers_about(visit: ReaderVisit, query_id: RowId, document: Key = "") -> Response:
+    """Show the answers behind one page of the query, as a part of the page of the query."""
+    session, source = visit.session, StudySource(visit.session, visit.study.slug)
+    _, documents = text_and_documents(session, source, query_id)
+    answers = answers_about(session, source, query_id, document)
+    titles = {name: each.title for name, each in documents.items()}
+    addresses = {
+        number: visit.url("get_questions", query_id=query_id, assignment_id=number)
+        for number in (each.assignment_id for each in answers)
+    }
+    view = AnswersAboutView(addresses, document, titles, answers)
+    return visit.show("results/_about.html", view)
+
+
+@router.get("/{query_id}/questions/{assignment_id}/{number}")
+def get_question(
+    visit: ReaderVisit, query_id: RowId, assignment_id: RowId, number: RowId
+) -> Response:
+    """Show the two pages of one question side by side, as they were judged."""
+    session, source = visit.session, StudySource(visit.session, visit.study.slug)
+    query, documents = text_and_documents(session, source, query_id)
+    assessor, asked, of = question_shown(session, source, query_id, assignment_id, number)
+    pages = _pages(visit, query.text, documents, same_canvas=True)
+    shown = [pages[name] for name in (asked.left, asked.right) if name in pages]
+    head = visit.head("queries")
+    address = visit.url("get_questions", query_id=query_id, assignment_id=assignment_id)
+    view = QuestionShownView(head, query, address, assessor, asked, of, shown, _ANSWERS)
+    return visit.show("results/question.html", view)
 
 
 @router.get("/{query_id}/questions/{assignment_id}")
@@ -64,7 +100,8 @@ def get_questions(visit: ReaderVisit, query_id: RowId, assignment_id: RowId) -> 
     found = session_answers(session, source, query_id, assignment_id)
     query, documents = text_and_documents(session, source, query_id)
     pages = _pages(visit, query.text, documents)
-    return visit.show("results/_questions.html", QuestionsView(found, pages, _ANSWERS))
+    address = visit.url("get_questions", query_id=query_id, assignment_id=assignment_id)
+    return visit.show("results/_questions.html", QuestionsView(found, pages, _ANSWERS, address))
 
 
 @router.get("/{query_id}/unjudged")
@@ -77,6 +114,9 @@ def get_unjudged(visit: ReaderVisit, query_id: RowId) -> Response:
     return visit.show("results/_unjudged.html", UnjudgedView(found, pages))
 
 
-def _pages(visit: Visit, text: str, documents: Mapping[str, QueryDocument]) -> dict[str, OpenPage]:
-    opened = page_opener(visit.request, visit.study.id, query_terms(text))
+def _pages(
+    visit: Visit, text: str, documents: Mapping[str, QueryDocument], *, same_canvas: bool = False
+) -> dict[str, OpenPage]:
+    light = same_canvas and any(keeps_colours(each.media_type) for each in documents.values())
+    opened = page_opener(visit.request, visit.study.id, query_terms(text), all_light=light)
     return {name: opened(document) for name, document in documents.items()}

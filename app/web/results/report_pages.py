@@ -9,12 +9,10 @@ from starlette.responses import Response
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Conflict, Invalid
-from topkapi.app.services.jobs.stored import outdated_at, stored_result
 from topkapi.app.services.results.exports import (
     ExportOptions,
     StudySource,
-    completeness,
-    offered_exports,
+    listed_exports,
     open_export,
 )
 from topkapi.app.services.results.reports import (
@@ -26,12 +24,13 @@ from topkapi.app.services.results.reports import (
     zipped,
 )
 from topkapi.app.services.results.reports.notes import StoredResult
+from topkapi.app.services.results.stored import outdated_at, stored_result
 from topkapi.app.web.access.deps import Slug
 from topkapi.app.web.access.downloads import ExportSession, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.pages.open_pages import page_link
-from topkapi.app.web.results.views import ExportLine, ExportsView, ListReportView, ReportView
+from topkapi.app.web.results.views import ExportsView, ListReportView, ReportView
 from topkapi.app.web.studies.visit import ReaderVisit, SnapshotVisit, Visit
 
 if TYPE_CHECKING:  # slow to import
@@ -39,6 +38,7 @@ if TYPE_CHECKING:  # slow to import
 
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
+Assessor = Annotated[str, Query(max_length=300)]
 
 
 @router.get("/report")
@@ -50,13 +50,13 @@ def get_report(
     large = is_large(session, study.id)
     computed = stored_result(session, study.id, "report") if large else None
     stored = stored_result(session, study.id, "confidence") if confidence else None
-    found = None
+    report = None
     if computed is not None or not large:
-        found = _report(visit, pseudonyms, stored, computed)
+        report = _report(visit, pseudonyms, stored, computed)
     body = None
-    if found is not None:
+    if report is not None:
         page = page_link(visit.request, study.id)
-        body = as_markup(session, study.id, found, page, partial(_query_page, visit))
+        body = as_markup(session, study.id, report, page, partial(_query_page, visit))
     view = ReportView(
         head=visit.head("report"),
         body=body,
@@ -64,9 +64,9 @@ def get_report(
         confidence=stored is not None,
         confidence_missing=confidence and stored is None,
         confidence_at=outdated_at(session, study.slug, stored),
-        empty=found is not None and found.empty,
+        empty=report is not None and report.empty,
         has_lists=Tool.LISTS in study.settings.tools,
-        machines=found is not None and found.machines is not None,
+        machines=report is not None and report.machines is not None,
         computed=Computed.of(visit, "report", "report", computed) if large else None,
     )
     return visit.show("results/report.html", view)
@@ -81,15 +81,15 @@ def get_report_files(
     stored = stored_result(session, study.id, "confidence") if confidence else None
     if confidence and stored is None:
         raise Conflict(
-            "The confidence of the lists is not computed yet: choose Show confidence of the lists "
-            "on the page of the report, and download it again afterwards."
+            "The confidence of the lists is not computed yet: choose Show confidence of the "
+            "lists on the report page, then download it again."
         )
     large = is_large(session, study.id)
     computed = stored_result(session, study.id, "report") if large else None
     if large and computed is None:
         raise Conflict(
-            "The report of this study is large and not computed yet: choose Compute the report on "
-            "its page, and download it afterwards."
+            "This large report is not computed yet: choose Compute the report on its page, "
+            "then download it."
         )
     found = _report(visit, pseudonyms, stored, computed)
     name = f'attachment; filename="{study.slug}-report.zip"'
@@ -129,9 +129,6 @@ def _report(
     )
 
 
-Assessor = Annotated[str, Query(max_length=300)]
-
-
 @router.get("/exports")
 def get_exports(visit: ReaderVisit, assessor: Assessor = "", pseudonyms: bool = False) -> Response:
     """List the formats with their links, filtered by assessor and with or without pseudonyms."""
@@ -141,18 +138,10 @@ def get_exports(visit: ReaderVisit, assessor: Assessor = "", pseudonyms: bool = 
     chosen = {"assessor": shown} if shown else {}
     chosen |= {"pseudonyms": "true"} if pseudonyms else {}
     query = f"?{urlencode(chosen)}" if chosen else ""
-    state = completeness(source)
-    lines = [
-        ExportLine(
-            format=each,
-            completeness=state.of(each.tools),
-            url=visit.url("get_export", format=each.name) + query,
-        )
-        for each in offered_exports(source)
-    ]
     view = ExportsView(
         head=visit.head("exports"),
-        lines=lines,
+        exports=listed_exports(source),
+        chosen=query,
         assessors=source.assessors.names,
         assessor=shown,
         pseudonyms=pseudonyms,

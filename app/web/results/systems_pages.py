@@ -7,8 +7,8 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.text.sizes import format_size
-from topkapi.app.services.jobs.stored import stored_result
 from topkapi.app.services.results.exports import export_session
+from topkapi.app.services.results.stored import stored_result
 from topkapi.app.services.results.systems.cache import SystemReports
 from topkapi.app.services.results.systems.runs import (
     MOST_BYTES,
@@ -18,13 +18,14 @@ from topkapi.app.services.results.systems.runs import (
     remove_run,
     runs_of,
 )
+from topkapi.app.web.access.bodies import limit_body
 from topkapi.app.web.access.deps import RowId, Slug
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.results.api import needs_job, system_report
-from topkapi.app.web.results.systems_views import SystemsView, systems_view
+from topkapi.app.web.results.systems_views import RUNS, SystemsView, systems_view
 from topkapi.app.web.studies.visit import AdminVisit, SnapshotVisit, Visit
 
 router = APIRouter(prefix="/studies/{slug}", include_in_schema=False)
@@ -60,6 +61,7 @@ def get_systems_csv(
 
 
 @router.post("/systems", dependencies=RECEIVING)
+@limit_body(RUNS)
 def post_systems(
     request: Request,
     user: EarlyAdmin,
@@ -105,15 +107,15 @@ def _view(
     session, study = visit.session, visit.study
     large = needs_job(session, study.id)
     stored = stored_result(session, study.id, "labels") if large else None
-    found = None
+    report = None
     if stored is not None or not large:
         chosen = {"truth": truth or None, "baseline": baseline or None}
         reports: SystemReports = visit.request.app.state.system_reports
-        found = reports.report(session, study.slug, **chosen, shared=shared, stored=stored)
+        report = reports.report(session, study.slug, **chosen, shared=shared, stored=stored)
     return systems_view(
         visit.head("systems"),
         runs_of(session, study),
-        found,
+        report,
         measure,
         format_size(MOST_BYTES),
         problems,

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
 from typing import TYPE_CHECKING, Self
 from urllib.parse import urlencode
 
-from topkapi.app.db.models import SystemRun
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.results.systems.runs import MOST_BYTES, StoredRun
+from topkapi.app.web.access.bodies import upload
 from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.studies.visit import StudyHead
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # slow to import
         SystemScores,
     )
 
+RUNS = upload(MOST_BYTES, seconds=600.0)
 COMPATIBILITY = "compatibility:.95"
 MANY_UNJUDGED = 0.2  # share of the first k from which a score is marked
 
@@ -51,23 +52,6 @@ def decimals(value: float, digits: int = 3) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class RunRow:
-    """An uploaded run."""
-
-    id: int
-    system: str
-    filename: str
-    queries: int
-    lines: int
-    created_at: datetime
-
-    @classmethod
-    def of(cls, run: SystemRun) -> Self:
-        """Return the row of a run."""
-        return cls(run.id, run.system, run.filename, run.queries, run.lines, run.created_at)
-
-
-@dataclass(frozen=True, slots=True)
 class ScoreRow:
     """A system under the chosen measure; ``difference`` is None for the baseline."""
 
@@ -86,19 +70,19 @@ class ScoreRow:
         return (self.unjudged or 0.0) >= MANY_UNJUDGED
 
     @classmethod
-    def of(cls, found: "ScoredSystem", measure: str) -> Self:
+    def of(cls, scored: "ScoredSystem", measure: str) -> Self:
         """Return the row of a system."""
-        score = found.score(measure)
+        score = scored.score(measure)
         gap = score.difference
         return cls(
-            system=found.system,
+            system=scored.system,
             mean=FigureCell.of(score.mean),
             difference=None if gap is None else FigureCell.of(gap.figure),
             p="" if gap is None else decimals(gap.p_holm, 4),
             verdict="" if gap is None else gap.verdict,
-            compatibility=FigureCell.of(found.score(COMPATIBILITY).mean),
-            unjudged=found.unjudged,
-            queries=found.queries,
+            compatibility=FigureCell.of(scored.score(COMPATIBILITY).mean),
+            unjudged=scored.unjudged,
+            queries=scored.queries,
         )
 
 
@@ -189,7 +173,7 @@ class SystemsView:
     """
 
     head: StudyHead
-    runs: Sequence[RunRow]
+    runs: Sequence[StoredRun]
     truths: Sequence[str]
     scores: ScoresView | None
     board: BoardView | None
@@ -199,13 +183,13 @@ class SystemsView:
     computed: Computed | None = None
 
 
-def scores_view(found: "SystemScores", measure: str) -> ScoresView:
+def scores_view(scores: "SystemScores", measure: str) -> ScoresView:
     """Return the view of scores by ``measure``, or the main one; raise Invalid if unknown."""
-    name = measure or found.measures[0]
-    if name not in found.measures:
-        known = ", ".join(found.measures)
+    name = measure or scores.measures[0]
+    if name not in scores.measures:
+        known = ", ".join(scores.measures)
         raise Invalid(f"There is no measure {name!r}: use {known}.", field="measure")
-    sign = 1 if name in found.losses else -1
+    sign = 1 if name in scores.losses else -1
 
     def best_first(system: "ScoredSystem") -> tuple[bool, float, str]:
         mean = system.score(name).mean.value
@@ -213,23 +197,23 @@ def scores_view(found: "SystemScores", measure: str) -> ScoresView:
 
     from topkapi.analysis.report.svg import score_plot
 
-    ordered = sorted(found.systems, key=best_first)
+    ordered = sorted(scores.systems, key=best_first)
     return ScoresView(
-        truth=found.truth,
+        truth=scores.truth,
         measure=name,
-        baseline=found.baseline or "",
-        k=found.k,
-        queries=found.queries,
-        systems=[each.system for each in found.systems],
+        baseline=scores.baseline or "",
+        k=scores.k,
+        queries=scores.queries,
+        systems=[each.system for each in scores.systems],
         rows=[ScoreRow.of(each, name) for each in ordered],
-        measures=[MeasureRow.of(found, each) for each in found.measures],
+        measures=[MeasureRow.of(scores, each) for each in scores.measures],
         plot=score_plot(name, [(each.system, each.score(name).mean) for each in ordered]),
     )
 
 
 def systems_view(
     head: StudyHead,
-    runs: Sequence[SystemRun],
+    runs: Sequence[StoredRun],
     report: "SystemReport | None",
     measure: str,
     most: str,
@@ -242,7 +226,7 @@ def systems_view(
     scores, board = (report.scores, report.leaderboard) if report else (None, None)
     return SystemsView(
         head=head,
-        runs=[RunRow.of(run) for run in runs],
+        runs=runs,
         truths=report.truths if report else (),
         scores=None if scores is None else replace(scores_view(scores, measure), shared=shared),
         board=None if board is None else BoardView.of(board),

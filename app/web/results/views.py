@@ -4,9 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from topkapi.app.db.queries.results.query_results import QueryText
 from topkapi.app.services.results.compared_lists import ComparedLists, ListChoices, UnjudgedPages
-from topkapi.app.services.results.exports import Completeness, ExportFormat
+from topkapi.app.services.results.exports import ListedExport
 from topkapi.app.services.results.query_results import (
+    DISPUTED,
+    AnswersAbout,
+    Asked,
     PersonResult,
     QueryResults,
     RankedDocument,
@@ -16,8 +20,7 @@ from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.visit import StudyHead
 
-STEP, ROW, TOP, LEFT = 132, 30, 34, 220  # pixels of the chart
-_DISPUTED = 3  # ranks between the best and the worst place
+STEP, ROW, TOP, LEFT = 132, 30, 34, 380  # pixels of the chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +77,35 @@ class UnjudgedView:
 
 @dataclass(frozen=True, slots=True)
 class QuestionsView:
-    """The questions of one session."""
+    """The questions of one session; ``address`` is that of each, without its number."""
 
     answers: SessionAnswers
     pages: Mapping[str, OpenPage]
+    answer_names: Mapping[str, str]
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswersAboutView:
+    """The answers behind a page of a query, with titles of pages and addresses of sessions."""
+
+    addresses: Mapping[int, str]
+    document: str
+    titles: Mapping[str, str]
+    found: Sequence[AnswersAbout]
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionShownView:
+    """One question of a session, the pages as they were shown."""
+
+    head: StudyHead
+    query: QueryText
+    address: str
+    assessor: str
+    asked: Asked
+    of: int
+    pages: Sequence[OpenPage]
     answer_names: Mapping[str, str]
 
 
@@ -111,36 +139,31 @@ def list_names(results: QueryResults) -> list[str]:
     ]
 
 
-def _line(each: RankedDocument, outside: int) -> BumpLine:
-    ranks = [each.consensus, *each.ranks]
+def _line(ranked: RankedDocument, outside: int) -> BumpLine:
+    ranks = [ranked.consensus, *ranked.ranks]
     places = [
         (LEFT + STEP * at, outside if rank is None else TOP + ROW * (rank - 1), rank)
         for at, rank in enumerate(ranks)
     ]
     return BumpLine(
-        title=each.document.title,
+        title=ranked.document.title,
         points=" ".join(f"{x},{y}" for x, y, _ in places),
         dots=[(x, y, rank) for x, y, rank in places if rank is not None],
-        label_y=None if each.consensus is None else places[0][1],
-        disputed=each.spread >= _DISPUTED,
+        label_y=None if ranked.consensus is None else places[0][1],
+        disputed=ranked.spread >= DISPUTED,
     )
 
 
 @dataclass(frozen=True, slots=True)
-class ExportLine:
-    """A format, how complete it would be, and its address."""
-
-    format: ExportFormat
-    completeness: Completeness
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
 class ExportsView:
-    """The export formats of a study, and the assessor they are filtered by."""
+    """The export formats of a study, and the assessor they are filtered by.
+
+    ``chosen`` is the query string of their addresses.
+    """
 
     head: StudyHead
-    lines: Sequence[ExportLine]
+    exports: Sequence[ListedExport]
+    chosen: str
     assessors: Sequence[str]
     assessor: str
     pseudonyms: bool

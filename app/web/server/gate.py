@@ -2,14 +2,12 @@
 
 FastAPI reads and parses a body before anything else. So the gate, not a route, refuses
 unauthenticated writes before the body is read, counts bytes as they arrive, and limits the time.
-Small bodies are read completely first: when a route starts, its body is in memory, and no slot or
-transaction ever waits for a client.
+The limits are declared at the routes (`limit_body`). Small bodies are read completely first: when
+a route starts, its body is in memory, and no slot or transaction ever waits for a client.
 """
 
 import ctypes
-import re
 import time
-from dataclasses import dataclass
 
 from anyio import fail_after, to_thread
 from sqlalchemy.exc import OperationalError
@@ -22,10 +20,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError
 from topkapi.app.domain.text.sizes import format_size
-from topkapi.app.services.assignments.csv_file import MOST_BYTES as MOST_CSV
-from topkapi.app.services.fence.limits import MAX_UNPACKED
-from topkapi.app.services.results.systems.runs import MOST_BYTES as MOST_RUNS
 from topkapi.app.web.access.admission import admit
+from topkapi.app.web.access.bodies import BodyLimit, BodyLimits
 from topkapi.app.web.access.deps import SAFE_METHODS
 from topkapi.app.web.access.early_auth import early_person
 from topkapi.app.web.common.errors import (
@@ -37,50 +33,6 @@ from topkapi.app.web.common.errors import (
 )
 from topkapi.app.web.common.prefix import route_path
 
-KB = 1024
-FORM_OVERHEAD = 1024 * KB  # bytes that a form adds to its file
-VISITOR_PATHS = ("/sign-in", "/invitations/", "/first/", "/enter/")
-
-
-@dataclass(frozen=True, slots=True)
-class BodyLimit:
-    """Maximum size of a body in bytes, and the seconds within which it must arrive.
-
-    ``needs_admin``: an administrator is authenticated in the database before the body is read, and
-    the body is then streamed instead of being collected in memory.
-    """
-
-    most_bytes: int
-    seconds: float = 15.0
-    needs_admin: bool = False
-
-
-VISITOR = BodyLimit(32 * KB, seconds=10.0)
-DEFAULT = BodyLimit(256 * KB)
-_STUDY = BodyLimit(MAX_UNPACKED + FORM_OVERHEAD, seconds=3600.0, needs_admin=True)
-_CSV = BodyLimit(MOST_CSV + FORM_OVERHEAD, seconds=300.0, needs_admin=True)
-_RUNS = BodyLimit(MOST_RUNS + FORM_OVERHEAD, seconds=600.0, needs_admin=True)
-_LONG_TEXT = BodyLimit(4096 * KB, seconds=60.0, needs_admin=True)
-_RULES = (
-    (re.compile(r"/imports|/api/v1/studies"), _STUDY),
-    (re.compile(r"/studies/[^/]+/assign/csv|/api/v1/studies/[^/]+/assignments/csv"), _CSV),
-    (re.compile(r"(/api/v1)?/studies/[^/]+/systems|/studies/[^/]+/machines/grades"), _RUNS),
-    (re.compile(r"/studies/[^/]+/guidelines|/api/v1/studies/[^/]+(/rotation)?"), _LONG_TEXT),
-)
-
-
-def limit_of(path: str) -> BodyLimit:
-    """Return the limit for requests to ``path``."""
-    if is_for_visitors(path):
-        return VISITOR
-    return next((limit for pattern, limit in _RULES if pattern.fullmatch(path)), DEFAULT)
-
-
-def is_for_visitors(path: str) -> bool:
-    """Return whether visitors who are not signed in may write to ``path``."""
-    return path.startswith(VISITOR_PATHS)
-
-
 IDLE_SECONDS = 30.0  # without a byte while a large body arrives
 _TRIM = getattr(ctypes.CDLL(None), "malloc_trim", None)  # GNU's C library has it
 _TRIM_SECONDS = 5.0  # at least between two times; others wait for memory meanwhile
@@ -90,8 +42,8 @@ _CLOSE = {"Connection": "close"}
 class Gate:
     """Middleware that admits writes and bounds their bodies."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+    def __init__(self, app: ASGIApp, limits: BodyLimits) -> None:
+        self._app, self._limits = app, limits
         self._trimmed = float("-inf")
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -100,8 +52,9 @@ class Gate:
             await self._app(scope, receive, send)
             return
         request = Request(scope, receive)
+        limit = self._limits.of(scope["method"], route_path(scope))
         try:
-            bounded = await _bounded_receive(request, receive)
+            bounded = await _bounded_receive(request, receive, limit)
         except ClientDisconnect:
             return
         except (AppError, HTTPException, Busy, OperationalError, NoConnection) as refusal:
@@ -109,7 +62,7 @@ class Gate:
             return
         await self._app(scope, bounded, send)
         is_due = time.monotonic() - self._trimmed > _TRIM_SECONDS
-        if is_due and limit_of(route_path(scope)).needs_admin:
+        if is_due and limit.needs_admin:
             self._trimmed = time.monotonic()
             await to_thread.run_sync(return_memory)
 
@@ -120,11 +73,9 @@ def return_memory() -> None:
         _TRIM(0)
 
 
-async def _bounded_receive(request: Request, receive: Receive) -> Receive:
+async def _bounded_receive(request: Request, receive: Receive, limit: BodyLimit) -> Receive:
     """Check the sender; return a ``receive`` that bounds the body in size and time."""
-    path = route_path(request.scope)
-    limit = limit_of(path)
-    if not is_for_visitors(path):
+    if not limit.for_visitors:
         await admit(request)
     if limit.needs_admin:
         await early_person(request, Role.ADMIN)

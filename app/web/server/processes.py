@@ -4,14 +4,17 @@ import os
 import sys
 from asyncio import sleep
 from contextlib import suppress
+from functools import partial
+from multiprocessing.connection import Connection
 from socket import socket
 from tempfile import TemporaryDirectory
+from threading import Thread
 
 from uvicorn import Config, Server
 from uvicorn.config import STARTUP_FAILURE
-from uvicorn.supervisors import multiprocess
 
 from topkapi.app.web.server.protocol import is_readable
+from topkapi.app.web.server.supervisor import Supervisor
 
 _ACCEPT_ROUNDS = 1000  # of the event loop, at most, to accept who has connected when it stops
 MULTIPROCESS = "PROMETHEUS_MULTIPROC_DIR"  # of prometheus-client, read when it is imported
@@ -30,7 +33,6 @@ def run(listener: socket, *, workers: int, trusted_proxies: str) -> None:
         proxy_headers=True,
         forwarded_allow_ips=trusted_proxies,
         timeout_graceful_shutdown=GRACE_SECONDS,
-        timeout_worker_healthcheck=30,
         http="topkapi.app.web.server.protocol:BoundedProtocol",
         ws="none",
     )
@@ -38,13 +40,37 @@ def run(listener: socket, *, workers: int, trusted_proxies: str) -> None:
         if workers > 1:
             with TemporaryDirectory(prefix="topkapi-metrics-") as shared:
                 os.environ[MULTIPROCESS] = shared
-                _Processes(config, sockets=[listener]).run()
+                _run_several(config, listener)
             return
         config.load_app()
         server = _Server(config)
         server.run(sockets=[listener])
         if not server.started:
             sys.exit(STARTUP_FAILURE)
+
+
+def _run_several(config: Config, listener: socket) -> None:
+    work = partial(_run_one_of_several, config, listener)
+    supervisor = Supervisor(work, config.workers, fatal=STARTUP_FAILURE)
+    code = supervisor.watch()
+    listener.close()  # of this process, else clients that connect meanwhile would be reset
+    supervisor.end()
+    if code:
+        sys.exit(code)
+
+
+def _run_one_of_several(config: Config, listener: socket, questions: Connection) -> None:
+    server = _Server(config)
+    Thread(target=_reply, args=(server, questions), daemon=True).start()
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listener])
+
+
+def _reply(server: Server, questions: Connection) -> None:
+    with suppress(OSError, EOFError):  # the other process has ended
+        while True:
+            questions.recv()
+            questions.send(server.started)
 
 
 class _Server(Server):
@@ -57,29 +83,3 @@ class _Server(Server):
                 break
             await sleep(0.001)
         await super().shutdown(sockets)
-
-
-class _Process(multiprocess.Process):
-    """A process with a server of ours, which uvicorn cannot be given."""
-
-    @property
-    def server(self) -> Server:
-        """The server of this process, created where it runs."""
-        self._server = self._server or _Server(self.config)
-        return self._server
-
-
-setattr(multiprocess, "Process", _Process)  # noqa: B010 (a class cannot be assigned to otherwise)
-
-
-class _Processes(multiprocess.Multiprocess):
-    """Processes whose socket accepts nothing more once they are asked to end.
-
-    uvicorn's parent process would keep it open, and reset clients that connect meanwhile.
-    """
-
-    def terminate_all(self) -> None:
-        """Close the socket of this process, then ask the others to end, which close theirs."""
-        for each in self.sockets:
-            each.close()
-        super().terminate_all()

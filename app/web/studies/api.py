@@ -1,22 +1,23 @@
 """API of studies: list them; change, archive, copy and delete one; its queries and documents."""
 
-from datetime import datetime
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, Field
 
-from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import studies as queries
 from topkapi.app.db.queries.studies import study_pages
-from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.accounts import users
+from topkapi.app.services.accounts.records import PersonRecord
 from topkapi.app.services.importing.records.types import QueryRecord
 from topkapi.app.services.results.exports import StudySource, completeness
 from topkapi.app.services.results.exports.service import ToolCount
 from topkapi.app.services.studies import edit_study, lifecycle
 from topkapi.app.services.studies.lifecycle import set_access
+from topkapi.app.services.studies.records import StudyRecord
+from topkapi.app.web.access.bodies import LONG_TEXT, limit_body
 from topkapi.app.web.access.deps import (
     ApiAdmin,
     ApiResearcher,
@@ -29,27 +30,19 @@ from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
 from topkapi.app.web.common.received import Body
-from topkapi.app.web.people.api import UserOut
 from topkapi.app.web.studies.pages import copy_response
 
-
-class StudyOut(BaseModel):
-    """A study with its sizes, and how much of the assigned work is finished."""
-
-    slug: str
-    name: str
-    k: int
-    tools: list[Tool]
-    created_at: datetime
-    archived: bool
-    queries: int
-    documents: int
-    candidates: int
-    assignments: int
-    finished: int
+Search = Annotated[str, Query(max_length=200)]
+ZIP: dict[int | str, dict[str, Any]] = {
+    200: {
+        "description": "A zip of JSON Lines.",
+        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
+    }
+}
 
 
-class StudyDetail(StudyOut):
+@dataclass(frozen=True, slots=True)
+class StudyDetail(StudyRecord):
     """A study with its guidelines and settings, and its progress per tool."""
 
     guidelines: str
@@ -57,21 +50,7 @@ class StudyDetail(StudyOut):
     progress: list[ToolCount]
 
 
-class ExportOut(BaseModel):
-    """An export format of a study: its content and completeness."""
-
-    format: str
-    description: str
-    media_type: str
-    filename: str
-    assigned: int
-    finished: int
-    complete: bool
-
-
 router = APIRouter(prefix="/api/v1/studies", tags=["studies"])
-Search = Annotated[str, Query(max_length=200)]
-COUNTS = ("queries", "documents", "candidates", "assignments", "finished")
 
 
 @router.get("")
@@ -81,12 +60,12 @@ def list_studies(
     response: Response,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
     offset: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
-) -> list[StudyOut]:
+) -> list[StudyRecord]:
     """List the studies that you may read, in creation order; `X-Total-Count` is their number."""
     reader = reader_id(user)
     response.headers["X-Total-Count"] = str(queries.count_studies(session, reader))
     rows = queries.studies_with_counts(session, reader_id=reader, limit=limit, offset=offset)
-    return [StudyOut(**_facts(*row)) for row in rows]
+    return [StudyRecord.of(*row) for row in rows]
 
 
 @router.get("/{slug}")
@@ -96,19 +75,18 @@ def get_study_facts(session: SessionDep, _user: ApiResearcher, slug: Slug) -> St
     if row is None:
         raise NotFound(f"There is no study {slug!r}.")
     study = row[0]
-    state = completeness(StudySource(session, slug))
-    return StudyDetail(
-        **_facts(*row),
+    return StudyDetail.of(
+        *row,
         guidelines=study.guidelines,
         settings=study.settings.as_json(),
-        progress=list(state.tools),
+        progress=list(completeness(StudySource(session, slug)).tools),
     )
 
 
 @router.get("/{slug}/access")
-def get_access(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[UserOut]:
+def get_access(session: SessionDep, _user: ApiAdmin, study: StudyDep) -> list[PersonRecord]:
     """List the researchers who may read the study."""
-    return [UserOut.of(each) for each in queries.researchers_of(session, study.id)]
+    return [PersonRecord.of(each) for each in queries.researchers_of(session, study.id)]
 
 
 @router.put("/{slug}/access/{user_id}", status_code=204)
@@ -123,19 +101,6 @@ def delete_access(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id:
     """Revoke a researcher's access to the study."""
     person = users.user_of_number(session, user_id)
     set_access(session, study, person, given=False, actor_id=user.id)
-
-
-def _facts(study: Study, *counts: int) -> dict[str, Any]:
-    settings = study.settings
-    return {
-        "slug": study.slug,
-        "name": study.name,
-        "k": settings.k,
-        "tools": list(settings.tools),
-        "created_at": study.created_at,
-        "archived": study.archived_at is not None,
-        **dict(zip(COUNTS, counts, strict=True)),
-    }
 
 
 class DocumentLine(BaseModel):
@@ -195,14 +160,6 @@ def get_api_documents(
     ]
 
 
-ZIP: dict[int | str, dict[str, Any]] = {
-    200: {
-        "description": "A zip of JSON Lines.",
-        "content": {"application/zip": {"schema": {"type": "string", "format": "binary"}}},
-    }
-}
-
-
 class StudyChange(Body):
     """The fields to change; omitted fields stay as they are."""
 
@@ -228,6 +185,7 @@ class DeletedOut(BaseModel):
 
 
 @router.patch("/{slug}")
+@limit_body(LONG_TEXT)
 def patch_study(
     session: SessionDep, user: ApiAdmin, study: StudyDep, body: StudyChange
 ) -> StudyState:

@@ -6,32 +6,35 @@ from pathlib import Path as FilePath
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
-from sqlalchemy.orm import Session
 from starlette.background import BackgroundTask
 from starlette.responses import FileResponse, RedirectResponse, Response
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Study
 from topkapi.app.db.queries.studies import study_pages as queries
-from topkapi.app.db.queries.studies.studies import researchers_of, studies_with_counts
+from topkapi.app.db.queries.studies.studies import researchers_of
 from topkapi.app.db.queries.studies.study_pages import DocumentRow, QueryRow
 from topkapi.app.domain.enums import Role
-from topkapi.app.domain.errors import AppError, Conflict, Invalid
-from topkapi.app.domain.settings import Part
+from topkapi.app.domain.errors import AppError
 from topkapi.app.domain.study import SETTINGS
 from topkapi.app.services import guideline_history
 from topkapi.app.services.accounts import users
-from topkapi.app.services.promise import count_missing, missing_by_query, missing_work
+from topkapi.app.services.promise import missing_by_query, missing_work
+from topkapi.app.services.state.study import study_state
 from topkapi.app.services.studies import edit_study, full_copy, lifecycle
+from topkapi.app.services.studies.records import listed_studies
+from topkapi.app.web.access.bodies import LONG_TEXT, limit_body
 from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug, reader_id
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.formats import to_html
 from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView, Refusal
 from topkapi.app.web.pages.open_pages import page_opener
 from topkapi.app.web.studies.views import (
+    ADVANCED,
+    BASIC,
     AccessForm,
     ConfirmForm,
     DeleteView,
@@ -43,44 +46,43 @@ from topkapi.app.web.studies.views import (
     SettingsForm,
     SettingsView,
     StudiesView,
-    StudyLine,
     StudyTableView,
     StudyView,
     VersionLine,
     form_of,
     overview_of,
     settings_in,
-    settings_in_parts,
 )
-from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, Visit, state_of
+from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, Visit
 
 router = APIRouter(prefix="/studies", include_in_schema=False)
 SIZE = 50
 Search = Annotated[str, Query(max_length=200)]
 PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
+_DECLARED = [*BASIC, *(each for part in ADVANCED.values() for each in part)]
 
 
 @router.get("")
 def get_studies_page(request: Request, session: SessionDep, user: ResearcherUser) -> Response:
     """List every study that the person may read, with its sizes and its finished work."""
-    rows = studies_with_counts(session, reader_id=reader_id(user))
-    lines = [study_line(session, *row) for row in rows]
+    lines = listed_studies(session, reader_id(user))
     return render(request, "studies/page.html", StudiesView(lines, user.role is Role.ADMIN))
 
 
 @router.get("/{slug}")
 def get_study_page(visit: ReaderVisit) -> Response:
-    """Show the content and settings of one study."""
+    """Show the state of one study, and what is next."""
     session, study = visit.session, visit.study
-    sizes = queries.sizes(session, study.id)
-    sizes["promised"] = sizes["assignments"] + count_missing(session, study)
+    snapshots = visit.request.app.state.snapshots
+    may_change = visit.user.role is Role.ADMIN
+    state = study_state(session, study, snapshots, may_change=may_change)
     view = StudyView(
-        head=visit.head("study", sizes),
+        head=visit.head("study", next=state.next),
+        state=state,
         created_at=study.created_at,
         settings=overview_of(study.settings),
-        sizes=sizes,
-        readers=[*map(PersonView.of, researchers_of(session, study.id))],
-        others=[*map(PersonView.of, researchers_of(session, study.id, given=False))],
+        sizes=queries.sizes(session, study.id),
     )
     return visit.show("studies/study.html", view)
 
@@ -92,7 +94,7 @@ def post_access(visit: AdminVisit, form: Annotated[AccessForm, Form()]) -> Respo
     lifecycle.set_access(
         visit.session, visit.study, person, given=form.given, actor_id=visit.user.id
     )
-    return visit.to("get_study_page")
+    return visit.to("get_settings", "#access")
 
 
 @router.get("/{slug}/guidelines")
@@ -127,37 +129,14 @@ def get_study_documents(visit: ReaderVisit, search: Search = "", page: PageNumbe
 def post_archive(visit: AdminVisit) -> Response:
     """Archive the study; all judgments stay."""
     lifecycle.archive(visit.session, visit.study, actor_id=visit.user.id)
-    return visit.to("get_study_page")
+    return visit.to("get_settings")
 
 
 @router.post("/{slug}/unarchive")
 def post_unarchive(visit: AdminVisit) -> Response:
     """Unarchive the study."""
     lifecycle.unarchive(visit.session, visit.study, actor_id=visit.user.id)
-    return visit.to("get_study_page")
-
-
-def study_line(
-    session: Session,
-    study: Study,
-    queries: int,
-    documents: int,
-    _candidates: int,
-    assignments: int,
-    finished: int,
-) -> StudyLine:
-    """Return the row of a study, from the study and its counts."""
-    promised = assignments + count_missing(session, study)
-    return StudyLine(
-        slug=study.slug,
-        name=study.name,
-        state=state_of(study, promised, finished, finished),
-        settings=study.settings,
-        queries=queries,
-        documents=documents,
-        promised=promised,
-        finished=finished,
-    )
+    return visit.to("get_settings")
 
 
 def _table(
@@ -184,32 +163,27 @@ def _table(
     return visit.show(f"studies/{tab}.html", view)
 
 
-Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
-_PARTS: tuple[Part, ...] = ("study", "pairs", "lists")
-
-
 @router.get("/{slug}/settings")
-def get_settings(visit: AdminVisit) -> Response:
+def get_settings(visit: AdminVisit, saved: bool = False) -> Response:
     """Show the settings form; settings that existing assignments depend on are read-only."""
-    return _settings_page(visit, form_of(visit.study))
+    return _settings_page(visit, form_of(visit.study), saved=saved)
 
 
 @router.post("/{slug}/settings")
 def post_settings(visit: AdminVisit, form: SentSettings) -> Response:
     """Change the settings, or show why not."""
-    try:
-        with visit.session.begin_nested():
-            edit_study.change_study(
-                visit.session,
-                visit.study,
-                name=form.name,
-                settings=settings_in(form, settings_in_parts(*_PARTS)),
-                seen=form.seen,
-                actor_id=visit.user.id,
-            )
-    except (Invalid, Conflict) as refusal:
-        return _settings_page(visit, form, refusal)
-    return visit.to("get_study_page")
+    with try_change(visit.session) as tried:
+        edit_study.change_study(
+            visit.session,
+            visit.study,
+            name=form.name,
+            settings=settings_in(form, _DECLARED),
+            seen=form.seen,
+            actor_id=visit.user.id,
+        )
+    if tried.refusal:
+        return _settings_page(visit, form, tried.refusal)
+    return visit.to("get_settings", "?saved=true")
 
 
 @router.get("/{slug}/guidelines/edit")
@@ -223,30 +197,39 @@ def get_guidelines_form(visit: AdminVisit, version: Version = None) -> Response:
 
 
 @router.post("/{slug}/guidelines")
+@limit_body(LONG_TEXT)
 def post_guidelines(visit: AdminVisit, form: Annotated[GuidelinesForm, Form()]) -> Response:
     """Change the guidelines; assessors read the new ones from then on."""
     session, text, seen = visit.session, form.guidelines, form.seen
-    try:
-        with session.begin_nested():
-            edit_study.change_study(
-                session, visit.study, guidelines=text, seen=seen, actor_id=visit.user.id
-            )
-    except (Invalid, Conflict) as refusal:
-        return _guidelines_page(visit, form, refusal)
+    with try_change(session) as tried:
+        edit_study.change_study(
+            session, visit.study, guidelines=text, seen=seen, actor_id=visit.user.id
+        )
+    if tried.refusal:
+        return _guidelines_page(visit, form, tried.refusal)
     return visit.to("get_study_guidelines")
 
 
-def _settings_page(visit: Visit, form: SettingsForm, refusal: AppError | None = None) -> Response:
+def _settings_page(
+    visit: Visit, form: SettingsForm, refusal: AppError | None = None, *, saved: bool = False
+) -> Response:
     fixed = edit_study.is_fixed(visit.session, visit.study)
     if fixed and not form.whole:  # fixed settings are shown as they are
         now = form_of(visit.study).typed
         free = {name: form.typed.get(name, []) for name in now if not SETTINGS[name].frozen}
         form = form.model_copy(update={"typed": now | free})
+    session, study = visit.session, visit.study
+    advanced = [each for part in ADVANCED.values() for each in part]
     view = SettingsView(
-        head=visit.head("study"),
+        head=visit.head("settings"),
         form=form,
-        parts={part: settings_in_parts(part) for part in _PARTS},
+        basic=BASIC,
+        advanced=ADVANCED,
+        changed=sum(getattr(study.settings, each.name) != each.default for each in advanced),
         fixed=fixed,
+        saved=saved,
+        readers=[*map(PersonView.of, researchers_of(session, study.id))],
+        others=[*map(PersonView.of, researchers_of(session, study.id, given=False))],
         refusal=Refusal.of(refusal),
     )
     return visit.show("studies/settings.html", view, refusal)
@@ -276,14 +259,11 @@ def post_copy(request: Request, user: EarlyAdmin, _place: ExportPlace, slug: Slu
 @router.post("/{slug}/delete")
 def post_delete(visit: AdminVisit, form: Annotated[ConfirmForm, Form()]) -> Response:
     """Delete the study, if its slug was typed and a copy contains the judgments."""
-    session = visit.session
-    try:
-        with session.begin_nested():
-            lifecycle.delete_study(
-                session, visit.study, confirm=form.confirm, actor_id=visit.user.id
-            )
-    except (Invalid, Conflict) as refusal:
-        return _delete_page(visit, refusal)
+    session, study, actor_id = visit.session, visit.study, visit.user.id
+    with try_change(session) as tried:
+        lifecycle.delete_study(session, study, confirm=form.confirm, actor_id=actor_id)
+    if tried.refusal:
+        return _delete_page(visit, tried.refusal)
     url = str(visit.request.app.url_path_for("get_studies_page"))
     return RedirectResponse(url, status_code=303)
 

@@ -15,15 +15,16 @@ from topkapi.app.domain.settings import Part, Setting
 from topkapi.app.domain.study import SETTINGS, Grade, StudySettings
 from topkapi.app.services.guideline_history import Version
 from topkapi.app.services.importing.edits import difference
+from topkapi.app.services.state.study import StudyStatus
 from topkapi.app.services.studies.edit_study import version_of
 from topkapi.app.services.studies.lifecycle import Deletion
+from topkapi.app.services.studies.records import ListedStudy
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.common.received import Line, PersonId, Received, storable, validated
 from topkapi.app.web.common.views import PersonView, Refusal
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.visit import StudyHead
 
-_MAIN = ("k", "tools", "sorter", "allow_ties", "allow_bad", "grades", "idle_seconds")
 Text = Annotated[str, Field(max_length=20_000), AfterValidator(storable)]
 
 
@@ -59,6 +60,13 @@ def settings_in_parts(*parts: Part) -> list[Setting]:
     return [each for each in SETTINGS.values() if each.part in parts]
 
 
+BASIC = tuple(each for each in SETTINGS.values() if each.basic)
+ADVANCED: Mapping[Part, Sequence[Setting]] = {
+    part: [each for each in settings_in_parts(part) if not each.basic]
+    for part in ("study", "pairs", "lists")
+}
+
+
 def form_of(study: Study) -> SettingsForm:
     """Return the current settings as a filled-in form."""
     typed = {name: _typed(getattr(study.settings, name)) for name in SETTINGS}
@@ -75,12 +83,12 @@ def settings_in(form: SettingsForm, declared: Iterable[Setting]) -> dict[str, An
 
 
 def overview_of(settings: StudySettings) -> list[tuple[str, str]]:
-    """Return labels and values of the main settings, and of all that differ from their default."""
+    """Return labels and values of the basic settings, and of all that differ from their default."""
     found = ((each, getattr(settings, each.name)) for each in SETTINGS.values())
     return [
         (each.label, _shown(each, value))
         for each, value in found
-        if each.name in _MAIN or value != each.default
+        if each.basic or value != each.default
     ]
 
 
@@ -91,7 +99,8 @@ def _shown(declared: Setting, value: Any) -> str:
         return ", ".join(grade.name for grade in value)
     if declared.name == "tools":
         return ", ".join(tool.label for tool in value)
-    return declared.choices.get(value, "none" if value is None else str(value))
+    shown = declared.choices.get(value, "none" if value is None else str(value))
+    return f"{shown} {declared.unit}" if declared.unit and value is not None else shown
 
 
 def _typed(value: Any) -> list[str]:
@@ -158,37 +167,22 @@ class ConfirmForm(Received):
 
 
 @dataclass(frozen=True, slots=True)
-class StudyLine:
-    """A row of the list of studies."""
-
-    slug: str
-    name: str
-    state: str
-    settings: StudySettings
-    queries: int
-    documents: int
-    promised: int
-    finished: int
-
-
-@dataclass(frozen=True, slots=True)
 class StudiesView:
     """The list of studies."""
 
-    lines: Sequence[StudyLine]
+    lines: Sequence[ListedStudy]
     may_change: bool
 
 
 @dataclass(frozen=True, slots=True)
 class StudyView:
-    """One study: its content, settings, researchers who may read it, and the other ones."""
+    """One study: its state, content and settings."""
 
     head: StudyHead
+    state: StudyStatus
     created_at: datetime
     settings: Sequence[tuple[str, str]]
     sizes: Mapping[str, int]
-    readers: Sequence[PersonView]
-    others: Sequence[PersonView]
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,13 +223,27 @@ class GuidelinesHistoryView:
 
 @dataclass(frozen=True, slots=True)
 class SettingsView:
-    """A study's settings as a form; ``fixed`` if existing assignments depend on them."""
+    """A study's settings as a form; ``fixed`` if existing assignments depend on them.
+
+    ``changed`` counts the advanced settings that differ from their default. ``readers`` are the
+    researchers who may read the study, ``others`` those who may not.
+    """
 
     head: StudyHead
     form: SettingsForm
-    parts: Mapping[Part, Sequence[Setting]]
+    basic: Sequence[Setting]
+    advanced: Mapping[Part, Sequence[Setting]]
+    changed: int
     fixed: bool
+    saved: bool
+    readers: Sequence[PersonView]
+    others: Sequence[PersonView]
     refusal: Refusal | None = None
+
+    @property
+    def every(self) -> Sequence[Setting]:
+        """All settings of the form in its order."""
+        return [*self.basic, *(each for part in self.advanced.values() for each in part)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """A visit to a page of a study: the request, its transaction, the person and the study."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -9,21 +9,22 @@ from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import Study, User
-from topkapi.app.db.queries.progress import work_counts
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError
-from topkapi.app.services.promise import count_missing
+from topkapi.app.services.progress.study_progress import Overview, overview
+from topkapi.app.services.promise import word_of
+from topkapi.app.services.state.study import StudyNeed, next_step
 from topkapi.app.web.access.deps import RESEARCH, CurrentUser, SessionDep, Slug, require
 from topkapi.app.web.access.downloads import ResultsSession
 from topkapi.app.web.access.early_auth import EarlyResearcher
-from topkapi.app.web.common.errors import status_of
-from topkapi.app.web.common.templates import render
+from topkapi.app.web.common.refusals import show_form
 from topkapi.app.web.common.views import PersonView
 
 SECTIONS = {  # the tabs of a study, by the parts of its navigation
     "Set up": {
-        "study": "Overview",
+        "study": "State",
+        "settings": "Settings",
         "guidelines": "Guidelines",
         "queries": "Queries",
         "documents": "Documents",
@@ -45,12 +46,12 @@ SECTIONS = {  # the tabs of a study, by the parts of its navigation
         "exports": "Exports",
     },
 }
-ADMINISTRATION = {"assign", "work", "crowd", "machines", "adjudication"}
+ADMINISTRATION = {"settings", "assign", "work", "crowd", "machines", "adjudication"}
 
 
 @dataclass(frozen=True, slots=True)
 class StudyHead:
-    """The head of every page of a study; ``tab`` is the current page."""
+    """The head of every page of a study; ``tab`` is the current page, ``next`` what to do next."""
 
     slug: str
     name: str
@@ -58,6 +59,7 @@ class StudyHead:
     state: str
     tab: str
     may_change: bool
+    next: StudyNeed
 
     @property
     def sections(self) -> dict[str, dict[str, str]]:
@@ -81,26 +83,28 @@ class Visit:
     user: User | PersonView
     study: Study
 
-    def head(self, tab: str, counts: Mapping[str, int] | None = None) -> StudyHead:
-        """Return the head of the page; ``counts`` are those of its work, if they are known."""
-        found = counts or work_counts(self.session, self.study.id)
-        promised, finished = found["assignments"], found["finished"]
-        if promised == finished:  # only then is it decisive whether something is missing
-            promised += count_missing(self.session, self.study)
+    def head(
+        self, tab: str, seen: Overview | None = None, next: StudyNeed | None = None
+    ) -> StudyHead:
+        """Return the head of the page; what is not given of it is computed."""
+        session, study, may_change = self.session, self.study, self.user.role is Role.ADMIN
+        seen = seen or overview(session, study, self.request.app.state.snapshots)
+        sums = seen.all.sums
         return StudyHead(
-            slug=self.study.slug,
-            name=self.study.name,
-            archived=self.study.archived_at is not None,
-            state=state_of(self.study, promised, found["begun"], finished),
+            slug=study.slug,
+            name=study.name,
+            archived=study.archived_at is not None,
+            state=word_of(study, seen.all.promised, sums.begun, sums.finished),
             tab=tab,
-            may_change=self.user.role is Role.ADMIN,
+            may_change=may_change,
+            next=next or next_step(session, study, seen, may_change=may_change),
         )
 
     def show(
         self, page: str, view: object, refusal: AppError | None = None, *, status: int = 200
     ) -> Response:
         """Render a page; after a refusal with the status of that."""
-        return render(self.request, page, view, status=status_of(refusal) if refusal else status)
+        return show_form(self.request, page, view, refusal, status)
 
     def url(self, route: str, **values: object) -> str:
         """Return the address of a page of the study."""
@@ -129,14 +133,3 @@ AdminVisit = Annotated[Visit, Depends(_with_role(Role.ADMIN))]
 ReaderVisit = Annotated[Visit, Depends(_with_role(*RESEARCH))]
 # The page is computed once for all who ask meanwhile, from a snapshot of the database.
 SnapshotVisit = Annotated[Visit, Depends(_on_snapshot)]
-
-
-def state_of(study: Study, promised: int, begun: int, finished: int) -> str:
-    """Return a one-word state of the study."""
-    if study.archived_at is not None:
-        return "archived"
-    if promised == 0:
-        return "nothing assigned"
-    if finished == promised:
-        return "finished"
-    return "running" if begun else "not begun"

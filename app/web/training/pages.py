@@ -10,7 +10,7 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.db.models import PracticeAnswer, PracticeItem, User
 from topkapi.app.db.queries import training as queries
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import AppError, Conflict, Invalid
+from topkapi.app.domain.errors import AppError
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.training.practice import allowed_answers
@@ -24,6 +24,7 @@ from topkapi.app.services.training.practice import practice_state
 from topkapi.app.services.training.trainings import TrainingState
 from topkapi.app.web.access.deps import CurrentUser, RowId, SessionDep, Slug
 from topkapi.app.web.common.formats import to_html
+from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.judging.question_view import question_view
@@ -224,11 +225,10 @@ def _done(
     question: QuestionForm | None = None,
 ) -> Response:
     """Run ``act`` and show the page again, or what was typed and why it was refused."""
-    try:
-        with visit.session.begin_nested():
-            act()
-    except (Invalid, Conflict) as refusal:
-        return _page(visit, form, question, refusal)
+    with try_change(visit.session) as tried:
+        act()
+    if tried.refusal:
+        return _page(visit, form, question, tried.refusal)
     return visit.to("get_study_training")
 
 

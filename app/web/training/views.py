@@ -30,6 +30,7 @@ from topkapi.app.web.studies.visit import StudyHead
 Line = Annotated[str, Field(max_length=400)]
 Text = Annotated[str, Field(max_length=10_000)]
 ItemId = Annotated[int, Field(ge=1, le=2**31 - 1)]
+_KINDS = {Step.PASSED: "good", Step.FAILED: "warn", Step.PRACTICE: "accent", Step.GUIDELINES: ""}
 
 
 class PracticeForm(Received):
@@ -118,9 +119,6 @@ class StudyTrainingView:
     question_form: QuestionForm
     answers: Mapping[str, Sequence[str]]
     refusal: Refusal | None = None
-
-
-_KINDS = {Step.PASSED: "good", Step.FAILED: "warn", Step.PRACTICE: "accent", Step.GUIDELINES: ""}
 
 
 def trainees_of(session: Session, study: Study) -> Sequence[TraineeLine]:

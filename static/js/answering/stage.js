@@ -99,7 +99,7 @@ export function enable(on, pressed = null) {
   form.querySelector("[commandfor=note]").disabled = !on && !pressed;
 }
 
-// For a moment the pressed button is filled, and so is the ring of the pane that it prefers.
+// For a moment the pressed button is filled, and the pane that it prefers has a ring and a tint (--felt).
 export function press(button) {
   const pane = button.name === "answer" ? document.getElementById(/^(left|right)(_much)?$/.exec(button.value)?.[1]) : null;
   button.setAttribute("aria-pressed", "true");
@@ -107,7 +107,7 @@ export function press(button) {
   setTimeout(() => {
     pane?.removeAttribute("data-chosen");
     if (!form.dataset.saving) button.removeAttribute("aria-pressed");
-  }, 90);
+  }, 120);
 }
 
 // Show that an answer was not taken, because nobody can have seen the pages yet.

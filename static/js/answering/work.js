@@ -83,7 +83,7 @@ const keptText = () => `${outbox.size === 1 ? "Your answer is" : `Your ${outbox.
 
 function tellOffline() {
   const open = outbox.isStored ? "Keep a private window open." : "Keep this tab open.";
-  const more = form.dataset.saving ? "The next question needs the connection; the clock has stopped." : "You can go on.";
+  const more = form.dataset.saving ? "The next question needs the connection; the clock has stopped." : "You can continue.";
   notices.tell("offline", { kept: keptText(), open, more });
 }
 

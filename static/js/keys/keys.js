@@ -109,7 +109,7 @@ function save(event) {
 function press(control) {
   const open = openDialog();
   if (open && !open.contains(control)) open.close(); // the key that opened it
-  else if (control.matches("input")) control.focus();
+  else if (control.matches("input")) { control.closest("[popover]:not(:popover-open)")?.showPopover(); control.focus(); }
   else control.click();
 }
 

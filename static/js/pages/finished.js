@@ -5,5 +5,5 @@ import { namesOf } from "../keys/keys.js";
 addEventListener("keydown", (event) => {
   if (event.repeat || event.ctrlKey || event.metaKey || event.altKey || openDialog()) return;
   const names = namesOf(event);
-  [...document.querySelectorAll(".head [aria-keyshortcuts]")].find((control) => names.includes(control.getAttribute("aria-keyshortcuts")) && !("enter" in control.dataset))?.click();
+  [...document.querySelectorAll("main [aria-keyshortcuts]")].find((control) => names.includes(control.getAttribute("aria-keyshortcuts")) && !("enter" in control.dataset))?.click();
 });

@@ -13,7 +13,8 @@ function countIn(key) {
 for (const link of document.querySelectorAll("a[data-assignment]")) {
   const count = countIn(`${prefix}${link.dataset.assignment}`);
   if (!count) continue;
-  const copy = link.cloneNode(true);
+  const text = link.dataset.query ?? link.textContent; // the next query has a button
+  const copy = Object.assign(document.createElement("a"), { href: link.href, dir: "auto", textContent: text });
   const item = document.createElement("li");
   item.append(copy, `: ${count === 1 ? "one answer" : `${count} answers`}`);
   list.querySelector("ul").append(item);

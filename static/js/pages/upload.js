@@ -10,7 +10,7 @@ function showProgress(sent, total) {
 }
 
 function stopWith(message) {
-  form.querySelector("[type=submit]").disabled = false;
+  form.querySelector("[type=submit]")?.removeAttribute("disabled");
   shown.querySelector("[data-said]").textContent = message;
 }
 
@@ -31,7 +31,7 @@ function send(event) {
   });
   request.addEventListener("error", () => stopWith("The connection was lost. Nothing was written; try again."));
   shown.hidden = false;
-  form.querySelector("[type=submit]").disabled = true;
+  form.querySelector("[type=submit]")?.setAttribute("disabled", "");
   request.send(new FormData(form));
 }
 
@@ -42,3 +42,4 @@ function showPage(text) {
 }
 
 form.addEventListener("submit", send);
+if ("atOnce" in form.dataset) form.elements.file.addEventListener("change", () => form.requestSubmit());

@@ -13,6 +13,8 @@ function frameFor(link) {
   frame.title = link.textContent;
   frame.src = link.href;
   if (link.dataset.name) frame.dataset.name = link.dataset.name;
+  frame.hidden = true; // until it hears keys: a click into it takes them from the page
+  frame.addEventListener("load", () => { frame.hidden = false; }, { once: true });
   adopt(frame);
   return frame;
 }

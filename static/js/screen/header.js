@@ -4,6 +4,7 @@ import { reading, remember } from "./preferences.js";
 
 const look = document.body.classList;
 const short = matchMedia("(max-height: 500px)");
+const phone = matchMedia("(max-width: 700px)");
 const query = document.querySelector(".ask h1");
 const tools = document.getElementById("tools");
 let answered = Number(document.getElementById("progress").getAttribute("aria-valuenow"));
@@ -63,8 +64,18 @@ function wireDim() {
 function wireTools() {
   tools.addEventListener("click", (event) => {
     const chosen = event.target.closest("button, a");
-    if (chosen && !chosen.matches("[aria-pressed]:not(#pin), [data-size-step]") && tools.matches(":popover-open")) tools.hidePopover();
+    if (chosen && !chosen.matches("[aria-pressed]:not(#pin), [data-size-step], .chip button") && tools.matches(":popover-open")) tools.hidePopover();
   });
+  const place = () => { // a phone has room for the terms only in the tools, below what is used more
+    const terms = document.getElementById("terms");
+    const sizes = tools.querySelector(".sizes");
+    if (phone.matches) tools.prepend(sizes);
+    else tools.append(sizes);
+    if (terms && phone.matches) tools.append(terms);
+    else if (terms) document.getElementById("tools-button").before(terms);
+  };
+  phone.addEventListener("change", place);
+  place();
   document.getElementById("add-term")?.addEventListener("click", () => document.getElementById("chip-add").focus());
 }
 

@@ -9,8 +9,8 @@ const tops = new WeakMap(); // scrolled element -> scrollTop when it was last se
 let active = panes[0];
 let switched = () => {};
 
-export const READING_ACTIONS = new Set(["down", "up", "switch"]);
-export const actionOf = (name) => (READING_ACTIONS.has(actions.get(name)) ? actions.get(name) : /^[1-9]$/.test(name) ? name : null);
+const isReading = (action) => action === "switch" || action in MOVES;
+export const actionOf = (name) => (isReading(actions.get(name)) ? actions.get(name) : /^[1-9]$/.test(name) ? name : null);
 export const activePane = () => active;
 export const all = () => panes;
 export const frameIn = (pane) => pane.querySelector("iframe:not(.frame--next)");
@@ -59,6 +59,7 @@ const MOVES = {
 
 // Do what a reading key says; returns false if there is nothing to do, so that the key keeps its usual effect.
 export function act(action, isRepeated) {
+  if (!active && !reader()) return false; // a page without panes
   if (action === "switch") {
     if (panes.length < 2 || !active.isConnected || reader()) return false;
     if (!isRepeated) toggle();

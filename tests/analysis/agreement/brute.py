@@ -63,24 +63,21 @@ def shares(rated: list[Counter[int]]) -> list[float]:
     return [float(np.mean([c[code] / c.total() for c in either])) for code in range(3)]
 
 
-def fleiss(rated: list[Counter[int]]) -> float:
+def beyond(chance: float, rated: list[Counter[int]]) -> float:
+    """Return how far two votes on a pair agree beyond ``chance``."""
     several = [c for c in rated if c.total() > 1]
     observed = np.mean(
         [sum(x * (x - 1) for x in c.values()) / (c.total() * (c.total() - 1)) for c in several]
     )
-    used = shares(rated)
-    chance = sum(share**2 for share in used)
     return float((observed - chance) / (1 - chance))
+
+
+def fleiss(rated: list[Counter[int]]) -> float:
+    return beyond(sum(share**2 for share in shares(rated)), rated)
 
 
 def ac1(rated: list[Counter[int]]) -> float:
-    several = [c for c in rated if c.total() > 1]
-    observed = np.mean(
-        [sum(x * (x - 1) for x in c.values()) / (c.total() * (c.total() - 1)) for c in several]
-    )
-    used = shares(rated)
-    chance = sum(share * (1 - share) for share in used) / 2
-    return float((observed - chance) / (1 - chance))
+    return beyond(sum(share * (1 - share) for share in shares(rated)) / 2, rated)
 
 
 def alpha(rated: list[Counter[int]]) -> float:

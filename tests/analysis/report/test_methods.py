@@ -95,8 +95,8 @@ def test_nobody_is_named_and_what_was_discarded_or_adjudicated_is_told(report: R
     for sentence in (
         "In total, 4 assessors judged 8 queries in 9 sessions, each the work of one assessor on "
         "one query with one tool; 7 of 12 planned sessions were completed.",
-        "each query was to be judged by 2 assessors with each tool, and nobody judged a query with "
-        "two tools.",
+        "each query was to be judged by 2 assessors with each tool, and no one judged a query "
+        "with two tools.",
         "All followed written guidelines (310 words, revised 1 time).",
         "Of 40 answers to pairs of which the better document was known, 36 (90.0%) were right.",
         "The machine gpt-9 judged beside the assessors (16 sessions, 512 answers); the figures "

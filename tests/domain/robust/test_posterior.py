@@ -12,20 +12,24 @@ from numpy.typing import NDArray
 from topkapi.analysis.metrics import kappa_ndcg_of_lists
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.answers import Preference
-from topkapi.app.domain.pairs.robust.conclusion import conclude, error_rate_of
+from topkapi.app.domain.pairs.robust.conclusion import conclude, discounts, gains
 from topkapi.app.domain.pairs.robust.error_prior import (
+    GENERAL,
     LAPSES,
-    ONE,
     TAUS,
     ErrorPrior,
     error_rates,
 )
-from topkapi.app.domain.pairs.robust.gains import discounts, gains
 from topkapi.app.domain.pairs.robust.normal import density, distribution
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 from topkapi.app.domain.pairs.robust.question import best_question, sampled
-from topkapi.app.domain.pairs.robust.sampled import Rules, open_sorter
-from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
+from topkapi.app.domain.pairs.robust.sorter import (
+    Answered,
+    Event,
+    Removed,
+    RobustSorter,
+    Rules,
+)
 from topkapi.app.domain.pairs.simulated_assessors import (
     Errors,
     SimulatedAssessor,
@@ -45,7 +49,7 @@ class Weighted:
 
     def __init__(self, n: int, told: list[Answered], draws: int = 400_000) -> None:
         rng = np.random.default_rng(5)
-        cells = rng.choice(len(ONE.logs), draws, p=_shares(ONE))
+        cells = rng.choice(len(GENERAL.logs), draws, p=_shares(GENERAL))
         tau, self.lapse = TAUS[cells // LAPSES.size], LAPSES[cells % LAPSES.size]
         self.log_tau = np.log(tau)
         scores = rng.standard_normal((n, draws)) * tau
@@ -84,7 +88,7 @@ def _inverse_erf(share: float) -> float:
 
 
 def sorter_after(n: int, k: int, steps: list[Event], goal: Goal = Goal.ORDER) -> RobustSorter:
-    sorter = RobustSorter(n, k, seed=1, span=20, goal=goal)
+    sorter = RobustSorter(n, k, Rules(goal=goal), "1")
     for step in steps:
         sorter.take(step)
     return sorter
@@ -99,9 +103,9 @@ def test_ranks_quality_and_errors_are_nearly_those_of_weighted_prior_draws(
     found = sorter.conclude()
     gain = np.zeros(n)
     gain[:k] = gains(k)
-    for each in found.item_posteriors:
-        ranks = exact.ranks[each.index]
-        assert each.in_top == pytest.approx(exact.mean(ranks < k), abs=0.05)
+    for each in found.pages:
+        ranks = exact.ranks[each.item]
+        assert each.in_top == pytest.approx(exact.mean(ranks < k), abs=0.06)
         inside = (ranks + 1 >= each.low) & (ranks + 1 <= each.high)
         assert exact.mean(inside) >= 0.9 - 0.04
     quality = sum(
@@ -135,9 +139,9 @@ def test_of_a_removed_document_only_what_its_answers_tell_of_the_person_stays() 
         Answered((others.index(a), others.index(b)), FIRST) for a, b in ANSWERS if 1 not in (a, b)
     ]
     exact = Weighted(4, told)
-    assert [each.index for each in found.item_posteriors] == others
-    for each in found.item_posteriors:
-        chance = exact.mean(exact.ranks[others.index(each.index)] < 2)
+    assert [each.item for each in found.pages] == others
+    for each in found.pages:
+        chance = exact.mean(exact.ranks[others.index(each.item)] < 2)
         assert each.in_top == pytest.approx(chance, abs=0.1)
 
 
@@ -164,47 +168,46 @@ def test_error_rates_average_the_errors_over_random_pairs() -> None:
 def test_a_prior_that_is_sure_keeps_its_error_model() -> None:
     logs = np.full((TAUS.size, LAPSES.size), -20.0)
     logs[2, 3] = 0.0
-    sorter = RobustSorter(6, 2, seed=1, span=10, priors=(ErrorPrior.of(logs.ravel()),))
+    sorter = RobustSorter(6, 2, Rules(priors=(ErrorPrior.of(logs.ravel()),)), "1")
     sorter.take(Answered((0, 1), FIRST))
-    means, variances = sorter.conclude().errors
+    means, variances = sorter.conclude().people[0]
     assert means[0] == pytest.approx(np.log(LAPSES[3] / (1 - LAPSES[3])), abs=0.01)
     assert means[1] == pytest.approx(np.log(1 / (1.7 * TAUS[2])), abs=0.01)
     assert max(variances) < 0.01
-    assert error_rate_of(sorter._posterior, 0) == pytest.approx(error_rates()[2, 3], abs=0.01)
+    assert sorter._posterior.error_rate_of(0) == pytest.approx(error_rates()[2, 3], abs=0.01)
 
 
 @pytest.mark.parametrize("goal", list(Goal))
-def test_the_question_lowers_the_variances_of_the_worths_most(goal: Goal) -> None:
-    """Compare with every pair and every answer, the draws weighted by the answer."""
+def test_the_question_is_least_known_about_the_pages_that_matter_most(goal: Goal) -> None:
+    """Compare with every pair, the variances of the answer given the scores and in all."""
     n, k = 6, 3
-    posterior = Posterior(n, (ONE,))
+    posterior = Posterior(n, (GENERAL,))
     for pair, preference in (((0, 1), FIRST), ((2, 3), SECOND), ((1, 2), FIRST)):
         posterior.take(pair, preference)
     drawn = sampled(posterior, k, 400, np.random.default_rng(1))
-    fade = {Goal.ORDER: 0.85, Goal.MEMBERS: 1.0}[goal]
+    fade = {Goal.ORDER: 0.8, Goal.MEMBERS: 1.0}[goal]
     worth = np.zeros(drawn.scores.shape)
     for row, best in enumerate(drawn.best):
         worth[row, best] = fade ** np.arange(best.size)
     lapse = posterior.lapses()[drawn.points, 0]
-    left = {}
+    told = {}
     for second in range(n):
         for first in range(second):
             if posterior.asked[first, second]:
                 continue
             apart = drawn.scores[:, first] - drawn.scores[:, second]
             chance = lapse / 2 + (1 - lapse) / (1 + np.exp(-1.702 * apart))
-            left[first, second] = sum(
-                each.mean() * np.cov(worth.T, aweights=each, ddof=0).trace()
-                for each in (chance, 1 - chance)
-            )
+            whole = chance.mean() * (1 - chance.mean())
+            by_chance = (chance * (1 - chance)).mean()
+            told[first, second] = (1 - by_chance / whole) * worth.std(axis=0)[[first, second]].sum()
     asked = best_question(posterior, drawn, share=0.0, limit=1, goal=goal)
     assert asked is not None
-    assert left[min(asked), max(asked)] == pytest.approx(min(left.values()), rel=1e-3)
+    assert told[min(asked), max(asked)] == pytest.approx(max(told.values()), rel=1e-3)
     assert drawn.scores[:, asked[0]].mean() >= drawn.scores[:, asked[1]].mean() - 0.2
 
 
 def test_no_page_is_asked_about_much_more_often_than_the_others() -> None:
-    sorter = RobustSorter(30, 5, seed=1, span=90)
+    sorter = RobustSorter(30, 5, Rules(), "1")
     for _ in range(90):
         pair = sorter.ask()
         assert pair is not None
@@ -216,7 +219,7 @@ def test_no_page_is_asked_about_much_more_often_than_the_others() -> None:
 
 def test_for_members_sure_ones_are_not_compared() -> None:
     n, k = 60, 25
-    sorter = RobustSorter(n, k, seed=1, span=200, limit=1000, goal=Goal.MEMBERS)
+    sorter = RobustSorter(n, k, Rules(limit=1000, goal=Goal.MEMBERS), "1")
     for upper in range(20):
         for lower in range(20, n, 2):
             sorter.take(Answered((upper, lower), FIRST))
@@ -240,7 +243,7 @@ def test_a_session_stops_at_the_quality_that_it_states() -> None:
 
 def test_members_are_listed_by_their_probability_of_belonging() -> None:
     found = sorter_after(5, 2, [*STRICT], Goal.MEMBERS).conclude()
-    chances = {each.index: each.in_top for each in found.item_posteriors}
+    chances = {each.item: each.in_top for each in found.pages}
     assert min(chances[each] for each in found.ranking) >= max(
         chance for index, chance in chances.items() if index not in found.ranking
     )
@@ -262,7 +265,7 @@ def test_the_stated_quality_is_honest(errors: Errors, error: float) -> None:
         worth = true_worths(n, 0, random, errors)
         rank = {item: index for index, item in enumerate(by_worth(worth))}
         assessor = SimulatedAssessor(worth, error=error, errors=errors, random=random)
-        sorter = open_sorter(n, k, Rules(questions, None, 3), f"{number}")
+        sorter = RobustSorter(n, k, Rules(questions, None, 3), f"{number}")
         for _ in range(questions):
             pair = sorter.ask()
             assert pair is not None
@@ -276,7 +279,7 @@ def test_the_stated_quality_is_honest(errors: Errors, error: float) -> None:
 
 
 def test_nothing_is_believed_of_documents_that_were_not_compared() -> None:
-    sorter = RobustSorter(100, 10, seed=1, span=200)
+    sorter = RobustSorter(100, 10, Rules(), "1")
     for first in range(0, 80, 2):
         sorter.take(Answered((first, first + 1), FIRST))
     scores, points = sorter._posterior.draw(2000, np.random.default_rng(1), 60)
@@ -286,7 +289,7 @@ def test_nothing_is_believed_of_documents_that_were_not_compared() -> None:
 
 
 def test_points_without_weight_are_dropped_and_the_bytes_are_bounded() -> None:
-    sorter = RobustSorter(300, 10, seed=1, span=900)
+    sorter = RobustSorter(300, 10, Rules(), "1")
     for number in range(300):
         first, second = number, (number * 7 + 1) % 300
         if first != second:
@@ -296,7 +299,7 @@ def test_points_without_weight_are_dropped_and_the_bytes_are_bounded() -> None:
 
 
 def test_a_session_without_documents_may_stop() -> None:
-    sorter = RobustSorter(2, 1, seed=0, span=4)
+    sorter = RobustSorter(2, 1, Rules(), "0")
     for index in range(2):
         sorter.take(Removed(index))
     assert sorter.ask() is None
@@ -305,6 +308,22 @@ def test_a_session_without_documents_may_stop() -> None:
 
 
 def test_no_documents_conclude_nothing() -> None:
-    found = conclude(Posterior(0, (ONE,)), 3, np.random.default_rng(0), Goal.ORDER)
+    found = conclude(Posterior(0, (GENERAL,)), 3, np.random.default_rng(0))
     assert found.ranking == ()
     assert found.kappa_ndcg().mean == found.overlap().mean == 1.0
+
+
+def test_the_same_answers_give_the_same_list_on_every_processor() -> None:
+    """Recorded on x86-64; linear algebra of other processors differs in the last digits."""
+    sorter = RobustSorter(12, 3, Rules(), "recorded")
+    for number in range(48):
+        first, second = number % 12, (number * 5 + number // 12 + 1) % 12
+        if first != second:
+            better = (first < second) != (number % 7 == 3)
+            sorter.take(Answered((first, second), FIRST if better else Preference.SECOND))
+    found = sorter.conclude()
+    assert found.ranking == (0, 4, 1)
+    inside = (0.863, 0.508, 0.043, 0.327, 0.626, 0.098, 0.373, 0.013, 0.007, 0.129, 0.013, 0.001)
+    assert [page.in_top for page in found.pages] == pytest.approx(inside, abs=0.005)
+    stated = (found.kappa_ndcg().mean, found.overlap().mean, found.error_rate)
+    assert stated == pytest.approx((0.711, 0.666, 0.224), abs=0.005)

@@ -16,10 +16,10 @@ from topkapi.app.domain.log import Entry, EntryKind, answer
 from topkapi.app.domain.pairs.answers import Answer, Judgment, Question
 from topkapi.app.domain.pairs.confidence import ListConfidence
 from topkapi.app.domain.pairs.list_confidence import confidence_in, confidence_of
-from topkapi.app.domain.pairs.plan import Plan
+from topkapi.app.domain.pairs.plan import BOUNDS, Plan
 from topkapi.app.domain.pairs.session import Asking, Finished, PairSession
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
-from topkapi.app.domain.study import StudySettings
+from topkapi.app.domain.study import SETTINGS, StudySettings
 
 UNDO: Entry[Judgment] = Entry(EntryKind.UNDO)
 REDO: Entry[Judgment] = Entry(EntryKind.REDO)
@@ -255,6 +255,10 @@ def test_settings_that_cannot_be_are_refused_by_name(field: str, value: float) -
     with pytest.raises(Invalid) as refused:
         StudySettings(sorter="robust", **{field: value})  # type: ignore[arg-type]
     assert refused.value.field == field
+    with pytest.raises(Invalid) as by_plan:
+        Plan((1, 2), 1, sorter="robust", **{field: value})  # type: ignore[arg-type]
+    assert str(by_plan.value) == str(refused.value)
+    assert SETTINGS[field].bounds is BOUNDS[field]
 
 
 @pytest.mark.thorough

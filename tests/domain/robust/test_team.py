@@ -1,6 +1,5 @@
 """Several people and a ranker in one posterior: exact on small cases, and one person as ever."""
 
-from contextlib import suppress
 from math import sqrt
 from random import Random
 
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.robust.error_prior import LAPSES, SEVERAL, TAUS
+from topkapi.app.domain.pairs.robust.error_prior import GENERAL, LAPSES, TAUS
 from topkapi.app.domain.pairs.robust.normal import distribution
 from topkapi.app.domain.pairs.robust.posterior import (
     CORRELATION_SHARES,
@@ -19,8 +18,7 @@ from topkapi.app.domain.pairs.robust.posterior import (
     Posterior,
     standardized,
 )
-from topkapi.app.domain.pairs.robust.sampled import Rules, sampled_run
-from topkapi.app.domain.pairs.robust.sorter import TRIAL, Answered, RobustSorter
+from topkapi.app.domain.pairs.robust.sorter import TRIAL, Answered, RobustSorter, Rules
 from topkapi.app.domain.pairs.simulated_assessors import (
     Assessor,
     AtRandom,
@@ -28,10 +26,11 @@ from topkapi.app.domain.pairs.simulated_assessors import (
     SimulatedAssessor,
     true_worths,
 )
+from topkapi.app.domain.simulation.robust_runs import play
 
 FloatArray = NDArray[np.float64]
 FIRST, SECOND, TIE = Preference.FIRST, Preference.SECOND, Preference.TIE
-TEAM = (SEVERAL, SEVERAL)
+TEAM = (GENERAL, GENERAL)
 TOLD = [
     Answered((0, 1), FIRST, 0),
     Answered((1, 2), FIRST, 0),
@@ -47,7 +46,7 @@ class Weighted:
 
     def __init__(self, told: list[Answered], guide: list[float] | None, draws: int = 600_000):
         rng = np.random.default_rng(7)
-        shares = np.exp(SEVERAL.cells)
+        shares = np.exp(GENERAL.cells)
         shares /= shares.sum()
         tau = TAUS[rng.choice(TAUS.size, draws, p=shares.sum(axis=1))]
         by_lapse = shares.sum(axis=0)  # the general prior of lapses is the same for every tau
@@ -96,8 +95,8 @@ def _played(
     random = Random(seed)
     worth = true_worths(20, 0, random, Errors.NORMAL)
     team = SimulatedAssessor(worth, error=0.08, errors=Errors.NORMAL, random=random)
-    priors = (SEVERAL,) * people
-    sorter = RobustSorter(20, 5, seed=seed, span=60, limit=6, priors=priors, guide=guide)
+    priors = (GENERAL,) * people
+    sorter = RobustSorter(20, 5, Rules(limit=6, priors=priors, guide=guide), str(seed))
     for number in range(40 * people):
         person = number % people
         pair = sorter.ask(person)
@@ -143,19 +142,18 @@ def test_the_worth_of_a_ranker_is_learned(rho: float) -> None:
             100 * (rho * w + sqrt(1 - rho**2) * e) for w, e in zip(worth, noise, strict=True)
         )
         sorter, _ = _played(1, 0, guide, seed)
-        ranker = sorter.conclude().ranker
-        assert ranker is not None
-        found.append(ranker[0] - float(np.corrcoef(guide, worth)[0, 1]))
+        learned = sorter._posterior.weights @ sorter._posterior.rhos
+        found.append(learned - float(np.corrcoef(guide, worth)[0, 1]))
     assert abs(np.mean(found)) < 0.2
 
 
 def test_a_ranker_says_where_to_begin_and_a_flat_one_changes_nothing() -> None:
     guide = tuple(float(item) for item in range(12))
-    first = RobustSorter(12, 3, seed=1, span=20, guide=guide).ask()
+    first = RobustSorter(12, 3, Rules(guide=guide), "1").ask()
     assert first is not None
     assert first != (0, 1)
-    flat = RobustSorter(12, 3, seed=1, span=20, guide=(3.0,) * 12)
-    plain = RobustSorter(12, 3, seed=1, span=20)
+    flat = RobustSorter(12, 3, Rules(guide=(3.0,) * 12), "1")
+    plain = RobustSorter(12, 3, Rules(), "1")
     for sorter in (flat, plain):
         for _ in range(5):
             pair = sorter.ask()
@@ -177,7 +175,7 @@ def test_a_team_rewinds_and_forks_to_the_same_state(
 ) -> None:
     def opened() -> RobustSorter:
         guide = (0.3, 2.0, -1.0, 0.4, 0.0)
-        return RobustSorter(5, 2, seed=4, span=9, limit=3, priors=TEAM, guide=guide)
+        return RobustSorter(5, 2, Rules(limit=3, priors=TEAM, guide=guide), "4")
 
     told, straight = opened(), opened()
     asked: list[Answered] = []
@@ -196,7 +194,7 @@ def test_a_team_rewinds_and_forks_to_the_same_state(
 
 
 def test_a_pair_that_is_open_elsewhere_is_not_asked() -> None:
-    sorter = RobustSorter(3, 1, seed=1, span=4, limit=1, priors=TEAM)
+    sorter = RobustSorter(3, 1, Rules(priors=TEAM), "1")
     opened: list[Pair] = []
     while (pair := sorter.ask(len(opened) % 2, opened)) is not None:
         opened.append(pair)
@@ -210,14 +208,8 @@ def test_who_answers_at_random_is_asked_less_once_that_is_clear() -> None:
     worth = true_worths(20, 0, random, Errors.NORMAL)
     careful = SimulatedAssessor(worth, error=0.08, errors=Errors.NORMAL, random=random)
     people: list[Assessor] = [AtRandom(random), careful, careful]
-    rules = Rules(120, limit=6, priors=(SEVERAL,) * 3)
-    run = sampled_run(tuple(range(20)), 5, rules, seed="r", swap=True)
-    turns = [0, 0, 0]
-    pair, person = next(run)
-    with suppress(StopIteration):
-        while True:
-            turns[person] += 1
-            pair, person = run.send(people[person].prefer(pair))
+    rules = Rules(120, limit=6, priors=(GENERAL,) * 3)
+    _, turns = play(people, range(20), 5, rules, seed="r", swap=True)
     assert sum(turns) == 120
     assert turns[0] >= TRIAL
     assert turns[0] < min(turns[1:]) - 10, "the others are asked instead"
@@ -225,12 +217,5 @@ def test_who_answers_at_random_is_asked_less_once_that_is_clear() -> None:
 
 def test_one_person_is_asked_whatever_they_answer() -> None:
     random = Random(5)
-    run = sampled_run(tuple(range(9)), 3, Rules(30, limit=6), seed="r")
-    pair, person = next(run)
-    asked = 1
-    with suppress(StopIteration):
-        while True:
-            assert person == 0
-            pair, person = run.send(AtRandom(random).prefer(pair))
-            asked += 1
-    assert asked == 30
+    _, turns = play([AtRandom(random)], range(9), 3, Rules(30, limit=6), seed="r")
+    assert turns == [30]

@@ -14,8 +14,8 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.cases import each_case
-from tests.services.importing.test_collections import load, offered, texts
-from tests.studies import append, small_study, write_gzip, write_jsonl, zipped
+from tests.services.importing.test_collections import texts
+from tests.studies import append, load, offered, small_study, write_gzip, write_jsonl, zipped
 from topkapi.app.db.models import Candidate, Document, Ranking, Study
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing import (
@@ -68,7 +68,7 @@ def with_gaps(folder: Path) -> Path:
 def test_candidates_without_a_document_are_left_out_if_asked(
     session: Session, tmp_path: Path
 ) -> None:
-    report = load(session, with_gaps(tmp_path / "gaps"), MISSING)
+    report = load(session, with_gaps(tmp_path / "gaps"), options=MISSING)
     assert [(query, page) for query, page, _ in offered(session)] == [
         ("q0", "d0"), ("q2", "d6"), ("q2", "d7"), ("q2", "d8"),
     ]  # fmt: skip
@@ -471,7 +471,7 @@ def with_runs(folder: Path) -> Path:
 def test_the_first_documents_of_each_run_are_the_candidates(
     session: Session, tmp_path: Path
 ) -> None:
-    report = load(session, with_runs(tmp_path / "pool"), ReadOptions(pool=2))
+    report = load(session, with_runs(tmp_path / "pool"), options=ReadOptions(pool=2))
     assert [(query, page) for query, page, _ in offered(session)] == [
         ("q0", "d0"), ("q0", "d3"), ("q0", "d1"), ("q1", "d5"), ("q1", "d1"),
     ]  # fmt: skip
@@ -482,7 +482,7 @@ def test_the_first_documents_of_each_run_are_the_candidates(
 def test_pooled_candidates_keep_their_known_grades(session: Session, tmp_path: Path) -> None:
     folder = with_runs(tmp_path / "pool")
     (folder / "qrels.txt").write_text("q0 0 d0 3\nq0 0 d2 1\nq1 0 d5 2\n")
-    load(session, folder, ReadOptions(pool=2, queries=1))
+    load(session, folder, options=ReadOptions(pool=2, queries=1))
     assert offered(session) == [("q0", "d0", 3), ("q0", "d3", None), ("q0", "d1", None)]
 
 

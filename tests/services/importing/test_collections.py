@@ -11,10 +11,9 @@ import pytest
 from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
-from tests.studies import append, candidate, small_study, write_jsonl, zipped
-from topkapi.app.db.models import Candidate, Content, Document, Query, Study
+from tests.studies import append, candidate, load, offered, small_study, write_jsonl, zipped
+from topkapi.app.db.models import Content, Document, Query, Study
 from topkapi.app.services.importing import (
-    ImportReport,
     ReadOptions,
     StudyRefused,
     ZipSource,
@@ -22,25 +21,6 @@ from topkapi.app.services.importing import (
     open_source,
 )
 from topkapi.app.services.importing.checking import check_study
-
-Offered = list[tuple[str, str, int | None]]
-
-
-def load(session: Session, path: Path, options: ReadOptions = ReadOptions()) -> ImportReport:  # noqa: B008
-    with open_source(path) as source:
-        report = import_study(session, source, options=options)
-    session.flush()
-    return report
-
-
-def offered(session: Session) -> Offered:
-    statement = (
-        select(Query.external_id, Document.external_id, Candidate.grade)
-        .join(Candidate, Candidate.query_id == Query.id)
-        .join(Document, Document.id == Candidate.document_id)
-        .order_by(Query.position, Candidate.position)
-    )
-    return [(row[0], row[1], row[2]) for row in session.execute(statement)]
 
 
 def texts(session: Session) -> dict[str, str]:
@@ -76,7 +56,9 @@ def antique(folder: Path, *, queries: int = 200, judged: int = 40) -> Path:
 def test_antique_becomes_a_study_of_20_queries_with_30_candidates(
     session: Session, tmp_path: Path
 ) -> None:
-    report = load(session, antique(tmp_path / "antique"), ReadOptions(queries=20, candidates=30))
+    report = load(
+        session, antique(tmp_path / "antique"), options=ReadOptions(queries=20, candidates=30)
+    )
     assert (report.slug, report.queries, report.candidates) == ("antique", 20, 600)
     assert report.documents == 600
     found = offered(session)
@@ -94,7 +76,7 @@ def test_antique_becomes_a_study_of_20_queries_with_30_candidates(
 def test_another_split_and_name_can_be_chosen(session: Session, tmp_path: Path) -> None:
     folder = antique(tmp_path / "antique", queries=3, judged=4)
     options = ReadOptions(split="train", name="Antique, part", slug="part")
-    report = load(session, folder, options)
+    report = load(session, folder, options=options)
     assert report.read_from["queries"] == "antique-train-queries.txt"
     assert (report.name, report.slug, report.queries) == ("Antique, part", "part", 3)
     assert session.scalars(select(Study.name)).one() == "Antique, part"
@@ -111,7 +93,7 @@ def test_files_of_any_name_are_named_in_study_toml(session: Session, tmp_path: P
     assert "2 files may contain them: one.dat, other.dat" in problem.problem
     assert "[files] documents = 'one.dat'" in problem.mend
     (folder / "study.toml").write_text('[files]\ndocuments = "other.dat"\n')
-    report = load(session, folder, ReadOptions(queries=2))
+    report = load(session, folder, options=ReadOptions(queries=2))
     assert (report.name, report.queries) == ("antique", 2)
 
 
@@ -304,7 +286,7 @@ def test_a_part_of_a_letor_file_is_taken(session: Session, tmp_path: Path) -> No
     path = tmp_path / "train.txt"
     rows = [f"{d % 3} qid:{q} 1:0.{d} #docid = d{q}{d}" for q in range(5) for d in range(4)]
     path.write_text("\n".join(rows))
-    report = load(session, path, ReadOptions(queries=2, candidates=3))
+    report = load(session, path, options=ReadOptions(queries=2, candidates=3))
     assert (report.queries, report.candidates, report.documents) == (2, 6, 6)
 
 
@@ -340,7 +322,7 @@ def test_practice_pages_are_kept_when_a_part_is_taken(session: Session, tmp_path
     append(folder / "study.toml", "training = true\n")
     question = {"id": "p1", "query": "how", "left": "d7", "right": "d8", "answer": "left"}
     write_jsonl(folder / "practice.jsonl", [{**question, "explanation": "It says how."}])
-    report = load(session, folder, ReadOptions(queries=1, candidates=2))
+    report = load(session, folder, options=ReadOptions(queries=1, candidates=2))
     assert (report.queries, report.candidates, report.documents, report.practice) == (1, 2, 4, 1)
     assert report.unused_documents == 0
 
@@ -350,5 +332,5 @@ def test_candidates_of_unknown_queries_are_counted(session: Session, tmp_path: P
     records = [candidate(number, of=7) for number in range(2)]
     text = "".join(json.dumps(record) + "\n" for record in records)
     append(folder / "candidates.jsonl", text)
-    report = load(session, folder, ReadOptions(queries=2))
+    report = load(session, folder, options=ReadOptions(queries=2))
     assert "2 candidate lines of queries that are not among the queries left out" in report.notes

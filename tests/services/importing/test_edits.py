@@ -8,30 +8,20 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_user
-from tests.studies import STUDY, append, small_study
+from tests.studies import STUDY, append, load, small_study
 from topkapi.app.db.models import AuditEvent, Query, Study
 from topkapi.app.domain.enums import Role
 from topkapi.app.services import guideline_history
 from topkapi.app.services.importing import (
-    KEEP_EDITS,
     EditPolicy,
-    ImportReport,
     StudyRefused,
     Unchanged,
-    import_study,
     open_source,
     preview_study,
 )
 from topkapi.app.services.studies.edit_study import change_study
 
 NEW_QUERY = '{"id": "q9", "text": "one more"}\n', '{"query": "q9", "document": "d0"}\n'
-
-
-def load(session: Session, path: Path, policy: EditPolicy = KEEP_EDITS) -> ImportReport:
-    with open_source(path) as source:
-        report = import_study(session, source, policy=policy)
-    session.flush()
-    return report
 
 
 @pytest.fixture
@@ -56,6 +46,13 @@ def grow(folder: Path) -> None:
 def edit(session: Session, study: Study, **given: Any) -> None:
     editor = make_user(session, role=Role.ADMIN, name="Bao Trinh")
     change_study(session, study, actor_id=editor.id, **given)
+
+
+def change_both(session: Session, folder: Path, study: Study) -> None:
+    """Edit name and guidelines in the study, and each in another way in the files."""
+    edit(session, study, name="Edited", guidelines="Look twice.")
+    (folder / "study.toml").write_text(STUDY.replace("Small study", "Third"))
+    (folder / "guidelines.md").write_text("Look carefully.\n")
 
 
 def test_edits_survive_an_import_that_adds_queries(
@@ -84,7 +81,7 @@ def test_the_same_files_after_an_edit_contain_nothing_new(
     session: Session, folder: Path, study: Study
 ) -> None:
     edit(session, study, name="Edited")
-    with pytest.raises(Unchanged, match="edited in the study is kept: name"):
+    with pytest.raises(Unchanged, match="Edits made in the study are kept: name"):
         load(session, folder)
 
 
@@ -100,9 +97,7 @@ def test_what_only_the_files_changed_is_taken(session: Session, folder: Path, st
 def test_what_both_changed_is_refused_with_both_values_and_the_editor(
     session: Session, folder: Path, study: Study
 ) -> None:
-    edit(session, study, name="Edited", guidelines="Look twice.")
-    (folder / "study.toml").write_text(STUDY.replace("Small study", "Third"))
-    (folder / "guidelines.md").write_text("Look carefully.\n")
+    change_both(session, folder, study)
     with pytest.raises(StudyRefused) as refused:
         load(session, folder)
     name, guidelines = refused.value.problems
@@ -126,10 +121,8 @@ def test_what_both_changed_is_refused_with_both_values_and_the_editor(
 def test_a_decision_settles_it_for_later_imports_too(
     session: Session, folder: Path, study: Study, policy: EditPolicy, name: str, guidelines: str
 ) -> None:
-    edit(session, study, name="Edited", guidelines="Look twice.")
-    (folder / "study.toml").write_text(STUDY.replace("Small study", "Third"))
-    (folder / "guidelines.md").write_text("Look carefully.\n")
-    load(session, folder, policy)
+    change_both(session, folder, study)
+    load(session, folder, policy=policy)
     assert (study.name, study.guidelines) == (name, guidelines)
     grow(folder)
     load(session, folder)
@@ -174,10 +167,10 @@ def test_a_refused_setting_is_named_with_both_values_and_its_last_change(
     assert "Write k = 2 in study.toml, import with --edits keep" in k.mend
     assert "best_of is 3 here, but 1 in the study" in best_of.problem
     assert "from its last import" in best_of.problem
-    load(session, folder, EditPolicy("keep"))
+    load(session, folder, policy=EditPolicy("keep"))
     assert (study.settings.k, study.settings.best_of) == (2, 1)
     with pytest.raises(StudyRefused, match="work is assigned"):
-        load(session, folder, EditPolicy("replace"))
+        load(session, folder, policy=EditPolicy("replace"))
 
 
 def test_a_study_whose_last_import_is_unknown_asks(
@@ -188,14 +181,14 @@ def test_a_study_whose_last_import_is_unknown_asks(
     grow(folder)
     with pytest.raises(StudyRefused, match="guidelines of this file differ"):
         load(session, folder)
-    load(session, folder, EditPolicy("keep"))
+    load(session, folder, policy=EditPolicy("keep"))
     assert study.guidelines == "Unknown."
 
 
 def test_guidelines_have_a_history(session: Session, folder: Path, study: Study) -> None:
     edit(session, study, guidelines="Look twice.")
     (folder / "guidelines.md").write_text("Look carefully.\n")
-    load(session, folder, EditPolicy("replace"))
+    load(session, folder, policy=EditPolicy("replace"))
     found = guideline_history.versions(session, study)
     assert [(each.number, each.text, each.source) for each, _ in found] == [
         (3, "Look carefully.\n", "import"),

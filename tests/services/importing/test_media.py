@@ -9,16 +9,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from tests.media import pdf_of, png_of
-from tests.studies import write_jsonl
+from tests.studies import load, write_jsonl
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, Document, Study, StudyFile
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.importing import (
-    ImportReport,
     StudyRefused,
     Unchanged,
-    import_study,
-    open_source,
 )
 from topkapi.app.services.pages import pdf_rendering
 from topkapi.app.web.pages.page_links import PageLink
@@ -42,13 +39,6 @@ def media_study(folder: Path, *, named: bool = True) -> Path:
     write_jsonl(folder / "queries.jsonl", [{"id": "q", "text": "keep tulips"}])
     write_jsonl(folder / "candidates.jsonl", ({"query": "q", "document": each} for each in ids))
     return folder
-
-
-def load(session: Session, folder: Path) -> ImportReport:
-    with open_source(folder) as source:
-        report = import_study(session, source)
-    session.flush()
-    return report
 
 
 @pytest.mark.thorough

@@ -93,19 +93,6 @@ def test_an_import_that_fails_half_way_leaves_nothing(
     assert (count(sessions, Study), count(sessions, Content)) == (0, 0)
 
 
-def test_contents_of_a_killed_import_are_removed_and_others_stay(
-    sessions: Sessions, tmp_path: Path
-) -> None:
-    with open_source(small_study(tmp_path / "study")) as source:
-        import_and_commit(sessions, source)
-    kept = count(sessions, Content)
-    with sessions.write.begin() as session:
-        digest = content_hash("text/plain", b"left over")
-        assert add_contents(session, [content_row("text/plain", b"left over", digest)]) == [digest]
-    finish_interrupted(sessions)
-    assert count(sessions, Content) == kept
-
-
 def test_the_rows_of_a_new_study_are_written_in_portions_and_shown_at_once(
     sessions: Sessions, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -174,13 +161,20 @@ def test_rows_are_removed_when_a_restarted_database_is_there_again(
     assert (count(sessions, Study), count(sessions, Content)) == (0, 0)
 
 
-def test_the_rows_of_a_killed_import_are_removed(sessions: Sessions, tmp_path: Path) -> None:
+@pytest.mark.parametrize("left", ["contents", "rows"])
+def test_what_a_killed_import_left_is_removed_and_the_rest_stays(
+    sessions: Sessions, tmp_path: Path, left: str
+) -> None:
     with open_source(small_study(tmp_path / "study")) as source:
         import_and_commit(sessions, source)
     kept = count(sessions, Content)
     with sessions.write.begin() as session:
-        killed = make_study(session, slug=f"{UNFINISHED}0123")
-        index_documents(session, killed.id)
+        digest = content_hash("text/plain", b"left over")
+        row = content_row("text/plain", b"left over", digest)
+        assert add_contents(session, [row]) == [digest]
+        if left == "rows":
+            killed = make_study(session, slug=f"{UNFINISHED}0123")
+            index_documents(session, killed.id)
     finish_interrupted(sessions)
     assert (count(sessions, Study), count(sessions, Content)) == (1, kept)
     with sessions.read() as session:

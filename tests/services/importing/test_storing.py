@@ -12,6 +12,8 @@ from tests.studies import (
     append,
     candidate,
     document,
+    load,
+    offered,
     query,
     small_study,
     write_gzip,
@@ -32,7 +34,6 @@ from topkapi.app.db.models.document import content_hash
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing import (
-    ImportReport,
     StudyRefused,
     Unchanged,
     ZipSource,
@@ -45,11 +46,12 @@ pytestmark = pytest.mark.both
 RANKED = ((1, "d1"), (2, "d0"), (3, "d2"), (4, "unknown"))
 
 
-def load(session: Session, path: Path) -> ImportReport:
-    with open_source(path) as source:
-        report = import_study(session, source)
-    session.flush()
-    return report
+@pytest.fixture
+def folder(session: Session, tmp_path: Path) -> Path:
+    """Return the folder of a small study that has been imported."""
+    folder = small_study(tmp_path / "study")
+    load(session, folder)
+    return folder
 
 
 def column(session: Session, *columns: Any) -> list[Any]:
@@ -57,16 +59,6 @@ def column(session: Session, *columns: Any) -> list[Any]:
         tuple(row) if len(columns) > 1 else row[0]
         for row in session.execute(select(*columns).order_by(*columns))
     ]
-
-
-def offered(session: Session) -> list[tuple[str, str, int | None]]:
-    statement = (
-        select(Query.external_id, Document.external_id, Candidate.grade)
-        .join(Candidate, Candidate.query_id == Query.id)
-        .join(Document, Document.id == Candidate.document_id)
-        .order_by(Query.position, Candidate.position)
-    )
-    return [(row[0], row[1], row[2]) for row in session.execute(statement)]
 
 
 def test_a_study_arrives_whole(session: Session, tmp_path: Path) -> None:
@@ -261,9 +253,7 @@ def grown(folder: Path) -> Path:
     return folder
 
 
-def test_queries_and_documents_can_be_added(session: Session, tmp_path: Path) -> None:
-    folder = small_study(tmp_path / "study")
-    load(session, folder)
+def test_queries_and_documents_can_be_added(session: Session, folder: Path) -> None:
     first = session.scalars(select(Query).where(Query.external_id == "q0")).one()
     assignment = make_assignment(session, query=first)
     plan = dict(assignment.plan)
@@ -284,10 +274,8 @@ def test_queries_and_documents_can_be_added(session: Session, tmp_path: Path) ->
 
 
 def test_candidates_are_added_behind_the_others_while_nobody_is_assigned(
-    session: Session, tmp_path: Path
+    session: Session, folder: Path
 ) -> None:
-    folder = small_study(tmp_path / "study")
-    load(session, folder)
     append(folder / "candidates.jsonl", '{"query": "q0", "document": "d4"}\n')
     load(session, folder)
     assert [name for of, name, _ in offered(session) if of == "q0"] == ["d0", "d1", "d2", "d4"]
@@ -322,10 +310,8 @@ def test_untitled_pages_and_cut_runs_are_no_change_when_imported_again(
     ],
 )
 def test_what_is_there_cannot_be_changed(
-    session: Session, tmp_path: Path, file: str, records: list[dict[str, Any]], says: str
+    session: Session, folder: Path, file: str, records: list[dict[str, Any]], says: str
 ) -> None:
-    folder = small_study(tmp_path / "study")
-    load(session, folder)
     first = session.scalars(select(Query).where(Query.external_id == "q0")).one()
     make_assignment(session, query=first)
     if file == "queries.jsonl":
@@ -346,10 +332,8 @@ def _is_about(line: str, record: dict[str, Any]) -> bool:
 
 
 def test_settings_stay_once_work_is_assigned_but_words_may_change(
-    session: Session, tmp_path: Path
+    session: Session, folder: Path
 ) -> None:
-    folder = small_study(tmp_path / "study")
-    load(session, folder)
     (folder / "study.toml").write_text(STUDY.replace("k = 3", "k = 2"))
     load(session, folder)
     study = session.scalars(select(Study)).one()
@@ -364,10 +348,8 @@ def test_settings_stay_once_work_is_assigned_but_words_may_change(
 
 
 def test_settings_that_an_older_version_did_not_know_are_no_change(
-    session: Session, tmp_path: Path
+    session: Session, folder: Path
 ) -> None:
-    folder = small_study(tmp_path / "study")
-    load(session, folder)
     study = session.scalars(select(Study)).one()
     study.settings = StudySettings(k=3)
     session.flush()

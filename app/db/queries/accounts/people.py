@@ -5,9 +5,10 @@ from datetime import datetime
 from typing import TypeVar
 
 from sqlalchemy import ColumnElement, Select, func, or_, select
-from sqlalchemy.orm import Session, joinedload
+from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import ApiToken, Assignment, Invitation, User
+from topkapi.app.domain.addresses import CROWD
 from topkapi.app.domain.enums import Role
 
 Row = TypeVar("Row")
@@ -19,21 +20,29 @@ def users_page(
     *,
     search: str = "",
     role: Role | None = None,
+    crowd: bool | None = None,
     sort: str = "name",
     descending: bool = False,
     limit: int = 50,
     offset: int = 0,
 ) -> tuple[Sequence[User], int]:
-    """Return a page of the people whose name or address contains ``search``, and their number."""
-    statement = _filtered(select(User), search, role)
-    total = session.scalar(_filtered(select(func.count(User.id)), search, role)) or 0
+    """Return a page of the people whose name or address contains ``search``, and their number.
+
+    ``crowd`` chooses between workers who came by entry links and all others.
+    """
+    statement = _filtered(select(User), search, role, crowd)
+    total = session.scalar(_filtered(select(func.count(User.id)), search, role, crowd)) or 0
     column: ColumnElement[object] = SORTS[sort].expression
     order = column.desc() if descending else column.asc()
     found = session.scalars(statement.order_by(order, User.id).limit(limit).offset(offset))
     return found.all(), total
 
 
-def _filtered(statement: Select[Row], search: str, role: Role | None) -> Select[Row]:
+def _filtered(
+    statement: Select[Row], search: str, role: Role | None, crowd: bool | None
+) -> Select[Row]:
+    if crowd is not None:
+        statement = statement.where(User.email.endswith(f"@{CROWD}") == crowd)
     if search:
         statement = statement.where(
             or_(
@@ -62,20 +71,6 @@ def open_links(session: Session, user_ids: Iterable[int], at: datetime) -> dict[
         Invitation.expires_at > at,
     )
     return {link.user_id: link for link in session.scalars(statement)}
-
-
-def open_link(session: Session, token_hash: str, at: datetime) -> Invitation | None:
-    """Return the valid link with this hash, with its owner."""
-    statement = (
-        select(Invitation)
-        .options(joinedload(Invitation.user))
-        .where(
-            Invitation.token_hash == token_hash,
-            Invitation.used_at.is_(None),
-            Invitation.expires_at > at,
-        )
-    )
-    return session.scalar(statement)
 
 
 def tokens_of_user(session: Session, user_id: int) -> Sequence[ApiToken]:

@@ -6,12 +6,20 @@ from typing import NamedTuple
 from sqlalchemy import ColumnElement, Row, case, func, select
 from sqlalchemy.orm import Session, contains_eager
 
-from topkapi.app.db.models import Assignment, Query, User
-from topkapi.app.db.queries.crowds import without_crowds
+from topkapi.app.db.models import Assignment, CrowdWorker, Query, User
 from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.enums import Role, Tool
 
 _IDS = 500  # per statement, because databases limit the number of parameters
+VOIDED = "work voided"
+STATES: Mapping[str, str] = {
+    "open": "not finished",
+    "waiting": "waiting",
+    "begun": "begun",
+    "finished": "finished",
+    "withdrawn": "withdrawn",
+    "void": "void",
+}
 
 
 def assignment_of_study(session: Session, study_id: int, assignment_id: int) -> Assignment | None:
@@ -24,7 +32,7 @@ def assignments_of_ids(
 ) -> Sequence[Assignment]:
     """Return assignments with person and query, and lock their rows in the order of their ids."""
     wanted = sorted(set(assignment_ids))
-    found: list[Assignment] = []
+    rows: list[Assignment] = []
     for start in range(0, len(wanted), _IDS):
         statement = (
             select(Assignment)
@@ -35,53 +43,14 @@ def assignments_of_ids(
             .order_by(Assignment.id)
             .with_for_update(of=Assignment)
         )
-        found += session.scalars(statement).all()
-    return found
-
-
-def query_of_name(session: Session, study_id: int, name: str) -> Query | None:
-    """Return the study's query with this external id."""
-    statement = select(Query).where(Query.study_id == study_id, Query.external_id == name)
-    return session.scalar(statement)
-
-
-def withdrawn_of_study(
-    session: Session, study_id: int, user_ids: Iterable[int]
-) -> Sequence[Assignment]:
-    """Return assignments that were withdrawn from these people."""
-    statement = (
-        select(Assignment)
-        .join(Assignment.query)
-        .join(Assignment.user)
-        .options(contains_eager(Assignment.query), contains_eager(Assignment.user))
-        .where(
-            Query.study_id == study_id,
-            Assignment.user_id.in_(set(user_ids)),
-            Assignment.withdrawn_at.is_not(None),
-        )
-    )
-    return session.scalars(statement).all()
-
-
-def withdrawn_with(session: Session, study_id: int, assignment_id: int) -> Sequence[int]:
-    """Return the assignments that were withdrawn together with one, and not voided."""
-    at = select(Assignment.withdrawn_at).where(Assignment.id == assignment_id).scalar_subquery()
-    statement = (
-        select(Assignment.id)
-        .join(Assignment.query)
-        .where(
-            Query.study_id == study_id,
-            Assignment.withdrawn_at == at,
-            Assignment.voided_at.is_(None),
-        )
-    )
-    return session.scalars(statement.order_by(Assignment.id)).all()
+        rows += session.scalars(statement).all()
+    return rows
 
 
 def active_assessors(session: Session) -> Sequence[User]:
     """Return assessors who can sign in, by name; crowd workers take what their link gives them."""
     statement = select(User).where(
-        User.role == Role.ASSESSOR, User.disabled_at.is_(None), ~User.machine, without_crowds()
+        User.role == Role.ASSESSOR, User.disabled_at.is_(None), ~User.machine, _without_crowds()
     )
     return session.scalars(statement.order_by(User.name, User.id)).all()
 
@@ -99,7 +68,7 @@ def workers(session: Session, study_id: int) -> Sequence[Row[User, int]]:
             Query.study_id == study_id,
             Assignment.withdrawn_at.is_(None),
             by_people(),
-            without_crowds(),
+            _without_crowds(),
         )
         .group_by(User.id)
         .order_by(func.min(Assignment.id))
@@ -111,9 +80,6 @@ def people_who_answered(session: Session) -> set[int]:
     """Return the people who have given an answer in any study."""
     answered = select(Assignment.user_id).where(Assignment.last_entry_at.is_not(None))
     return set(session.scalars(answered.distinct()))
-
-
-VOIDED = "work voided"
 
 
 class TrackRecord(NamedTuple):
@@ -201,16 +167,6 @@ def _matching(
     return where if tool is None else [*where, Assignment.tool == tool]
 
 
-STATES: Mapping[str, str] = {
-    "open": "not finished",
-    "waiting": "waiting",
-    "begun": "begun",
-    "finished": "finished",
-    "withdrawn": "withdrawn",
-    "void": "void",
-}
-
-
 def _state(state: str) -> Sequence[ColumnElement[bool]]:
     gone, done = Assignment.withdrawn_at, Assignment.finished_at
     begun = Assignment.last_entry_at
@@ -233,3 +189,8 @@ def state_of(row: Assignment) -> str:
     if row.finished_at is not None:
         return "finished"
     return "waiting" if row.last_entry_at is None else "begun"
+
+
+def _without_crowds() -> ColumnElement[bool]:
+    """Return the condition for accounts that were not made by an entry link."""
+    return ~select(CrowdWorker.user_id).where(CrowdWorker.user_id == User.id).exists()

@@ -213,13 +213,13 @@ def _head(
     session: Session, statement: Executable, assignment_id: int, user_id: int
 ) -> AssignmentHead | None:
     whose = {"assignment_id": assignment_id, "user_id": user_id}
-    found = connection_of(session).execute(statement, whose).one_or_none()
-    if found is None:
+    row = connection_of(session).execute(statement, whose).one_or_none()
+    if row is None:
         return None
-    last = LastEntry(*found[_HEAD_WIDTH:])
+    last = LastEntry(*row[_HEAD_WIDTH:])
     # After a wait for the lock, PostgreSQL has read the assignment again, but not the log.
-    is_last = last.created_at is not None and last.created_at == found.last_entry_at
-    return AssignmentHead(*(*found[:_HEAD_WIDTH], last if is_last else None))
+    is_last = last.created_at is not None and last.created_at == row.last_entry_at
+    return AssignmentHead(*(*row[:_HEAD_WIDTH], last if is_last else None))
 
 
 def plan_of(session: Session, assignment_id: int) -> dict[str, Any]:

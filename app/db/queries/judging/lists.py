@@ -39,7 +39,7 @@ def list_work_of_queries(
     session: Session, query_ids: Collection[int]
 ) -> Sequence[Row[int, int, Json, Json | None]]:
     """Return id, query, plan and pending pair of people's list assignments, withdrawn ones not."""
-    found: list[Row[int, int, Json, Json | None]] = []
+    rows: list[Row[int, int, Json, Json | None]] = []
     for batch in _batches(query_ids):
         statement = select(
             Assignment.id, Assignment.query_id, Assignment.plan, Assignment.pending_question
@@ -49,8 +49,8 @@ def list_work_of_queries(
             Assignment.withdrawn_at.is_(None),
             by_people(),
         )
-        found += session.execute(statement.order_by(Assignment.id)).all()
-    return found
+        rows += session.execute(statement.order_by(Assignment.id)).all()
+    return rows
 
 
 def pairs_answered(

@@ -26,12 +26,14 @@ def waits(session: Session) -> ColumnElement[bool]:
 def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...]]]:
     """Return the person's work in active studies, in assignment order, as plain columns.
 
-    Id, study, query, description, tool, answers, expected questions left, active time, last entry,
-    finish, pages added, whether the member of a team had to wait, and whether they still have to.
+    Id, slug and name of the study, query, description, tool, answers, expected questions left,
+    active time, last entry, finish, pages added, whether the member of a team had to wait, and
+    whether they still have to.
     """
     statement = (
         select(
             Assignment.id,
+            Study.slug,
             Study.name,
             Query.text,
             Query.description,

@@ -1,6 +1,6 @@
 """Data of teams: the assignments that make one list together, their logs, and leased pairs."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple, cast
 
@@ -8,12 +8,14 @@ from sqlalchemy import ColumnElement, case, delete, func, or_, select, update
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Json, clock
-from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Query
+from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Query, User
 from topkapi.app.db.queries.judging.labeling import AssignmentHead
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Pair, QuestionKind
 from topkapi.app.domain.pairs.strategy import EVIDENCE
+
+_EVIDENCE = Assignment.pending_question[EVIDENCE]
 
 
 class Member(NamedTuple):
@@ -22,6 +24,8 @@ class Member(NamedTuple):
     id: int
     pending_question: Json | None
     finished_at: datetime | None
+    name: str
+    waits: bool | None
 
 
 class TeamEntry(NamedTuple):
@@ -55,7 +59,14 @@ def query_of_team(session: Session, assignment_id: int) -> int | None:
 def members(session: Session, assignment: AssignmentHead) -> list[Member]:
     """Return the team of an assignment, the earliest member first: those with the same plan."""
     statement = (
-        select(Assignment.id, Assignment.pending_question, Assignment.finished_at)
+        select(
+            Assignment.id,
+            Assignment.pending_question,
+            Assignment.finished_at,
+            User.name,
+            Assignment.team_waits,
+        )
+        .join(User, User.id == Assignment.user_id)
         .where(
             Assignment.query_id == assignment.query_id,
             Assignment.tool == Tool.PAIRS,
@@ -90,6 +101,12 @@ def team_log(session: Session, assignment_ids: Collection[int]) -> list[TeamEntr
 def store_for_member(session: Session, assignment_id: int, **values: Any) -> None:
     """Change columns of a member's assignment."""
     session.execute(update(Assignment).where(Assignment.id == assignment_id).values(**values))
+
+
+def store_for_members(session: Session, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Change the same columns of several assignments, each row with its id, in one statement."""
+    if rows:
+        session.execute(update(Assignment), rows)
 
 
 def reopen(session: Session, assignment_id: int, pending_question: Json | None) -> None:
@@ -194,9 +211,6 @@ def pending_pair(session: Session, assignment_id: int) -> Pair | None:
     statement = select(Assignment.pending_question).where(Assignment.id == assignment_id)
     stored = session.scalar(statement) or {}
     return cast(Pair, tuple(stored["pair"])) if "pair" in stored else None
-
-
-_EVIDENCE = Assignment.pending_question[EVIDENCE]
 
 
 def _finished(study_id: int) -> Sequence[ColumnElement[bool]]:

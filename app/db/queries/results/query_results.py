@@ -14,7 +14,7 @@ from topkapi.app.domain.text.snippets import FIRST_WORDS, shown_title
 
 @dataclass(frozen=True, slots=True)
 class QueryText:
-    """A query with the ids of its neighbours in the study's order."""
+    """A query with its position from 1 among all, and its neighbours, in the study's order."""
 
     id: int
     name: str
@@ -22,6 +22,8 @@ class QueryText:
     description: str
     before: int | None
     after: int | None
+    position: int
+    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +43,12 @@ def query_text(session: Session, study_id: int, query_id: int) -> QueryText | No
     query = session.get(Query, query_id)
     if query is None or query.study_id != study_id:
         return None
-    order = select(
-        Query.id,
-        func.lag(Query.id).over(order_by=(Query.position, Query.id)).label("before"),
-        func.lead(Query.id).over(order_by=(Query.position, Query.id)).label("after"),
-    ).where(Query.study_id == study_id)
-    placed = order.subquery()
-    row = session.execute(
-        select(placed.c.before, placed.c.after).where(placed.c.id == query_id)
-    ).one()
+    order = (Query.position, Query.id)
+    columns = (func.lag(Query.id), func.lead(Query.id), func.row_number())
+    over = [each.over(order_by=order).label(f"c{at}") for at, each in enumerate(columns)]
+    count = func.count().over().label("total")
+    placed = select(Query.id, *over, count).where(Query.study_id == study_id).subquery()
+    _, *row = session.execute(select(placed).where(placed.c.id == query_id)).one()
     return QueryText(query.id, query.external_id, query.text, query.description, *row)
 
 

@@ -87,10 +87,10 @@ def _unused() -> ColumnElement[bool]:
 
 def _owning_keys() -> Mapping[str, ForeignKeyConstraint | None]:
     """Return, per table that belongs to studies, the key that leads there."""
-    found: dict[str, ForeignKeyConstraint | None] = {Study.__tablename__: None}
+    keys: dict[str, ForeignKeyConstraint | None] = {Study.__tablename__: None}
     for table in Base.metadata.sorted_tables:
         for key in table.foreign_key_constraints:
             required = not any(column.nullable for column in key.columns)
-            if required and key.referred_table.name in found and table.name not in found:
-                found[table.name] = key
-    return found
+            if required and key.referred_table.name in keys and table.name not in keys:
+                keys[table.name] = key
+    return keys

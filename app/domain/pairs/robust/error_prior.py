@@ -12,17 +12,15 @@ from statistics import NormalDist
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-FloatArray = NDArray[np.float64]
+from topkapi.app.domain.pairs.robust.normal import FloatArray
 
-TAUS: Final = np.array([0.25, 0.45, 0.8, 1.4, 2.5, 4.5, 9.0])
-LAPSES: Final = np.array([0.02, 0.1, 0.2, 0.35, 0.6, 0.95])
+TAUS: Final = np.array([0.25, 0.4, 0.6, 0.9, 1.35, 2.0, 3.0, 5.0, 9.0])
+LAPSES: Final = np.array([0.01, 0.05, 0.1, 0.2, 0.4, 0.95])
 CELLS: Final = TAUS.size * LAPSES.size
-# Widths of real people's errors (docs/notes/sorters.md): 1 / (1.7 tau) of the fits to 67 sets
-LOG_TAU: Final = (0.1, 0.9)  # mean and standard deviation, of several people who answer together
-LOG_TAU_OF_ONE: Final = (0.6, 1.1)  # one person is more consistent with themselves than with others
-LAPSE_SHARES: Final = (0.66, 0.16, 0.07, 0.04, 0.02, 0.05)
+# Real people (docs/notes/sorters.md): a tau of 0.35 to 2, simulated ones up to 9; few lapses
+LOG_TAU: Final = ((0.85, -0.1, 0.6), (0.15, 0.8, 1.1))  # shares, means, standard deviations
+LAPSE_SHARES: Final = (0.72, 0.12, 0.07, 0.04, 0.02, 0.03)
 WIDTH: Final = 1.0 / 1.7  # of a logistic error model, over 1 / tau
 _LEAST: Final = -30.0  # log weight
 _FEW_TIES: Final = 0.01  # share of ties of who has given none
@@ -33,12 +31,6 @@ class ErrorPrior:
     """Log weights of the cells of the grid, tau by tau."""
 
     logs: tuple[float, ...]
-
-    @classmethod
-    def general(cls, log_tau: tuple[float, float]) -> "ErrorPrior":
-        """Return the prior of people of whom nothing is known but how far apart scores are."""
-        spread = -0.5 * ((np.log(TAUS) - log_tau[0]) / log_tau[1]) ** 2
-        return cls.of((spread[:, None] + np.log(LAPSE_SHARES)).ravel())
 
     @classmethod
     def of(cls, logs: Sequence[float] | FloatArray) -> "ErrorPrior":
@@ -53,13 +45,10 @@ class ErrorPrior:
         return np.array(self.logs).reshape(TAUS.size, LAPSES.size)
 
 
-ONE: Final = ErrorPrior.general(LOG_TAU_OF_ONE)
-SEVERAL: Final = ErrorPrior.general(LOG_TAU)
-
-
-def usual_priors(people: int) -> tuple[ErrorPrior, ...]:
-    """Return the priors of people of whom nothing is known, who answer together."""
-    return (ONE,) if people == 1 else (SEVERAL,) * people
+_SPREAD = sum(
+    share / sd * np.exp(-0.5 * ((np.log(TAUS) - mean) / sd) ** 2) for share, mean, sd in LOG_TAU
+)
+GENERAL: Final = ErrorPrior.of(np.log(np.outer(_SPREAD, LAPSE_SHARES)).ravel())  # of anybody
 
 
 def moments(shares: FloatArray, tie_share: float) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
 
 _SCALE = 0.3275911  # Abramowitz and Stegun 7.1.26: the error is at most 1.5e-7
 _TERMS = (1.061405429, -1.453152027, 1.421413741, -0.284496736, 0.254829592)

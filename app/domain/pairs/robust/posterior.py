@@ -16,18 +16,22 @@ from copy import copy
 from statistics import NormalDist
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topkapi.app.domain.pairs.answers import Pair, Preference
-from topkapi.app.domain.pairs.robust.error_prior import LAPSES, TAUS, ErrorPrior
-from topkapi.app.domain.pairs.robust.normal import density, distribution
-
-FloatArray = NDArray[np.float64]
-IntArray = NDArray[np.int64]
+from topkapi.app.domain.pairs.confidence import ErrorModel
+from topkapi.app.domain.pairs.robust.error_prior import (
+    LAPSES,
+    TAUS,
+    ErrorPrior,
+    error_rates,
+    moments,
+)
+from topkapi.app.domain.pairs.robust.normal import FloatArray, IntArray, density, distribution
 
 # Correlations of a ranker's scores with the true ones, and their weights before the first answer
 CORRELATIONS = (0.0, 0.3, 0.5, 0.7, 0.85, 0.95)
 CORRELATION_SHARES = (0.4, 0.12, 0.12, 0.12, 0.12, 0.12)
+SHARED = 0.65  # correlation of scores as some people give them with those of everybody
 LEAST_WEIGHT = 2e-4  # points with less are dropped
 MOST_BYTES = 5_000_000  # of the covariances; beyond, the points with the least weight are dropped
 REFINED = 2  # rounds over all answers
@@ -119,6 +123,20 @@ class Posterior:
         np.add.at(found, self.taus, shares)
         return found
 
+    def errors_of(self, person: int) -> ErrorModel:
+        """Return means and variances of a person's error model."""
+        return moments(self.cells_of(person), self.tie_share(person))
+
+    def error_rate_of(self, person: int) -> float:
+        """Return a person's expected error over random pairs."""
+        return float((self.cells_of(person) * error_rates()).sum())
+
+    def error_rate(self) -> float:
+        """Return the expected error over random pairs, by the number of people's answers."""
+        answers = self._given[:, 1] + 1e-9
+        rates = [self.error_rate_of(person) for person in range(self.people)]
+        return float(answers @ np.array(rates) / answers.sum())
+
     def take(self, pair: Pair, preference: Preference, person: int = 0) -> None:
         """Add an answer."""
         i, j = (self._row_of(page) for page in pair)
@@ -209,21 +227,16 @@ class Posterior:
 
     def _rebuild(self) -> None:
         """Compute means and covariances from the answers."""
-        size = self.pages.size
-        spread = 1.0 / self._prior_variances()
-        centres = self._prior_means(self.pages)
-        i, j = self._pairs.T
-        for point in range(self.logs.size):
-            precision = np.zeros((size, size))
-            precision.flat[:: size + 1] = spread[point]
-            found = self._precisions[point]
-            for row, column, sign in ((i, i, 1.0), (j, j, 1.0), (i, j, -1.0), (j, i, -1.0)):
-                np.add.at(precision, (row, column), sign * found)
-            toward = spread[point] * centres[point]
-            np.add.at(toward, i, self._shifts[point])
-            np.add.at(toward, j, -self._shifts[point])
+        answers, (i, j) = np.arange(self._who.size), self._pairs.T
+        design = np.zeros((answers.size, self.pages.size))
+        design[answers, i], design[answers, j] = 1.0, -1.0
+        spread = 1.0 / self._prior_variances()[:, None]
+        toward = spread * self._prior_means(self.pages) + self._shifts @ design
+        for point, found in enumerate(self._precisions):
+            precision = (design.T * found) @ design
+            precision.flat[:: self.pages.size + 1] += spread[point]
             self._cov[point] = np.linalg.inv(precision)
-            self._mean[point] = self._cov[point] @ toward
+            self._mean[point] = self._cov[point] @ toward[point]
 
     def _drop(self) -> None:
         weights = self.weights
@@ -278,6 +291,17 @@ class Posterior:
             pages = self.pages[rows]
             scores[np.ix_(at, pages)] = mean[rows] + noise[np.ix_(at, pages)] @ root.T
         return scores, points
+
+    def of_everybody(self, scores: FloatArray, points: IntArray) -> FloatArray:
+        """Return draws of the scores of everybody, of whom these people are some.
+
+        A ranker that agrees with these people agrees more with everybody, so its scores count
+        however much these people answer.
+        """
+        told, own = TAUS[self.taus[points], None] * self._guide, self.rhos[points, None]
+        rho = np.minimum(own / SHARED, 0.95)
+        kept = np.maximum(SHARED - rho * own, 0.05) / (1.0 - own**2)
+        return np.asarray(rho * told + kept * (scores - own * told))
 
     def fork(self) -> "Posterior":
         """Return an independent copy."""

@@ -17,9 +17,9 @@ from topkapi.app.domain.pairs.answers import ItemId, Judgment, Pair, Preference,
 from topkapi.app.domain.pairs.confidence import ErrorWeights
 from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.domain.pairs.robust.conclusion import Conclusion, confidence_from
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, usual_priors
-from topkapi.app.domain.pairs.robust.sampled import Rules, next_pair, open_sorter, ranking_of
-from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
+from topkapi.app.domain.pairs.robust.error_prior import GENERAL, ErrorPrior
+from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter, Rules
+from topkapi.app.domain.pairs.sorters.ranking import singly, with_ties_grouped
 from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
 
 
@@ -30,7 +30,10 @@ def rules_of(plan: Plan) -> Rules:
 
 
 class RobustStrategy:
-    """The answers, including checks, and a sorter that is updated with them on demand."""
+    """The answers, including checks, and a sorter that is updated with them on demand.
+
+    The answers are those of one person, or of the members of a team (`TeamStrategy`).
+    """
 
     sampled = True
 
@@ -39,36 +42,41 @@ class RobustStrategy:
         self._rules = rules_of(plan)
         self._index = {item: index for index, item in enumerate(plan.order)}
         self._answers: list[Judgment] = []
-        self._asked = 0
+        self._members: list[int] = []  # whose each answer is
+        self._me = 0
         self._sorter: RobustSorter | None = None
-        self._applied = 0  # effective answers that the sorter has taken
 
-    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
-        """Add an answer."""
+    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002 (of every strategy)
+        """Add an answer of this person."""
         self._answers.append(judgment)
-        self._asked += judgment.kind is QuestionKind.SORT
-        assert len(self._answers) == len(done)
+        self._members.append(self._me)
 
-    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:
-        """Remove the last answer."""
-        self._answers.pop()
-        self._asked -= judgment.kind is QuestionKind.SORT
-        self._applied = min(self._applied, len(done))
+    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002 (of every strategy)
+        """Remove the last answer of this person."""
+        last = len(self._members) - 1 - self._members[::-1].index(self._me)
+        assert self._answers[last] == judgment
+        del self._answers[last], self._members[last]
+
+    @property
+    def _asked(self) -> int:
+        """The number of questions that count for the budget."""
+        return sum(each.kind is QuestionKind.SORT for each in self._answers)
 
     def step(self) -> Step:
         """Return the most informative pair, or the list when the rules end the session."""
-        if self._asked < self._rules.budget:
-            indices = next_pair(self._caught_up(), self._rules, self._asked)
-            if indices is not None:
-                pair = self._plan.order[indices[0]], self._plan.order[indices[1]]
-                return AskPair(pair, self.quality())
-        return self._end(self.conclude())
+        indices = self._caught_up().next_pair(self._asked)
+        return self._end(self.conclude()) if indices is None else self._question(indices)
+
+    def _question(self, indices: Pair) -> AskPair:
+        pair = self._plan.order[indices[0]], self._plan.order[indices[1]]
+        return AskPair(pair, self.quality())
 
     def _end(self, found: Conclusion) -> Done:
         """Return the list that follows from people's answers alone, and how sure it is."""
         plan = self._plan
-        people = self._without_guide() if plan.guide else found
-        ranking = ranking_of(people, plan.order, self._latest_preferences())
+        people = self._with(replace(self._rules, guide=None)).conclude() if plan.guide else found
+        best = singly([plan.order[index] for index in people.ranking])
+        ranking = with_ties_grouped(best, self._latest_preferences())
         listed = [item for items in ranking for item in items][: plan.k]
         confidence = confidence_from(found, plan, self._answers, listed)
         if plan.guide:
@@ -76,14 +84,10 @@ class RobustStrategy:
             confidence = replace(confidence, without_prior=alone)
         return Done(ranking, confidence)
 
-    def _without_guide(self) -> Conclusion:
-        """Return what the same answers say without a ranker's scores."""
-        return self._with(replace(self._rules, guide=None)).conclude()
-
     def _with(self, rules: Rules) -> Self:
         """Return the same answers under other rules."""
         twin = copy(self)
-        twin._rules, twin._sorter, twin._applied = rules, None, 0
+        twin._rules, twin._sorter = rules, None
         return twin
 
     def evidence(self) -> list[list[float]]:
@@ -91,7 +95,7 @@ class RobustStrategy:
 
         It starts from the general prior: under a learned one little is said about other errors.
         """
-        rules = replace(self._rules, priors=usual_priors(len(self._rules.priors)))
+        rules = replace(self._rules, priors=(GENERAL,) * len(self._rules.priors))
         found = self._with(rules)._caught_up().evidence()
         return [np.round(each - each.max(), 2).tolist() for each in found]
 
@@ -117,14 +121,19 @@ class RobustStrategy:
         return None if self._rules.stop_at is None else round(self._caught_up().quality(), 4)
 
     def use_prior(self, prior: ErrorWeights) -> None:
-        """Start from ``prior``; what has started is started again."""
-        self._rules = replace(self._rules, priors=(ErrorPrior.of(prior),))
-        self._sorter, self._applied = None, 0
+        """Start from a prior of this person; what has started is started again."""
+        priors = list(self._rules.priors)
+        priors[self._me] = ErrorPrior.of(prior)
+        self._use_priors(priors)
 
-    def fork(self) -> "RobustStrategy":
+    def _use_priors(self, priors: Sequence[ErrorPrior]) -> None:
+        if tuple(priors) != self._rules.priors:
+            self._rules, self._sorter = replace(self._rules, priors=tuple(priors)), None
+
+    def fork(self) -> Self:
         """Return an independent copy with its own posterior."""
         twin = copy(self)
-        twin._answers = list(self._answers)
+        twin._answers, twin._members = list(self._answers), list(self._members)
         twin._sorter = self._caught_up().fork()
         return twin
 
@@ -134,24 +143,34 @@ class RobustStrategy:
         return 0 if self._sorter is None else self._sorter.nbytes
 
     def _caught_up(self) -> RobustSorter:
-        """Return the sorter, updated with every effective answer."""
-        self._sorter = self._sorter or self._opened()
-        if len(self._sorter.steps) > self._applied:
-            self._sorter.rewind(self._applied)
-        for judgment in self._answers[self._applied :]:
-            self._sorter.take(self._step(judgment))
-        self._applied = len(self._answers)
+        """Return the sorter, rewound to the answers that it shares with these, and updated."""
+        plan, events = self._plan, self._events()
+        if self._sorter is None:
+            self._sorter = RobustSorter(len(plan.order), plan.k, self._rules, plan.seed)
+        steps = self._sorter.steps
+        pairs = enumerate(zip(steps, events, strict=False))
+        differing = (number for number, (one, other) in pairs if one != other)
+        shared = next(differing, min(len(steps), len(events)))
+        if shared < len(steps):
+            self._sorter.rewind(shared)
+        for event in events[shared:]:
+            self._sorter.take(event)
         return self._sorter
 
-    def _opened(self) -> RobustSorter:
-        plan = self._plan
-        return open_sorter(len(plan.order), plan.k, self._rules, plan.seed)
-
-    def _step(self, judgment: Judgment) -> Event:
-        if (item := judgment.removed) is not None:
-            return Removed(self._index[item])
-        pair = self._index[judgment.left], self._index[judgment.right]
-        return Answered(pair, judgment.answer.preference())
+    def _events(self) -> list[Event]:
+        """Return the answers as steps of the sorter, but those about pages removed before them."""
+        gone: set[int] = set()
+        events: list[Event] = []
+        for member, judgment in zip(self._members, self._answers, strict=True):
+            if gone & {judgment.left, judgment.right}:
+                continue
+            if (item := judgment.removed) is not None:
+                gone.add(item)
+                events.append(Removed(self._index[item]))
+            else:
+                pair = self._index[judgment.left], self._index[judgment.right]
+                events.append(Answered(pair, judgment.answer.preference(), member))
+        return events
 
     def _latest_preferences(self) -> dict[Pair, Preference]:
         """Return the last preference for each pair, in both orders."""

@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topkapi.app.domain.pairs.robust.error_prior import CELLS, ONE, ErrorPrior
+from topkapi.app.domain.pairs.robust.error_prior import CELLS, GENERAL, ErrorPrior
+from topkapi.app.domain.pairs.robust.normal import FloatArray
 
-FloatArray = NDArray[np.float64]
 Evidence = FloatArray | Sequence[float]
 Person = TypeVar("Person")
 
@@ -31,7 +30,7 @@ def study_priors(found: Mapping[Person, Sequence[Evidence]]) -> dict[Person, tup
     gets the prior of the population. `ErrorPrior.of` reads the result.
     """
     logs = [BETWEEN * sum(map(np.asarray, each), np.zeros(CELLS)) for each in found.values()]
-    shares = _posteriors(logs, np.exp(np.array(ONE.logs)))
+    shares = _posteriors(logs, np.exp(np.array(GENERAL.logs)))
     return {
         person: ErrorPrior.of(np.log(share + 1e-12)).logs
         for person, share in zip(found, shares, strict=True)

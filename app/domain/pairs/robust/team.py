@@ -1,16 +1,15 @@
 """The strategy of a team: one posterior over the answers of several people."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from topkapi.app.domain.pairs.answers import Judgment, Pair, QuestionKind, removed_by
+from topkapi.app.domain.pairs.answers import Judgment, Pair, removed_by
 from topkapi.app.domain.pairs.confidence import ErrorModel, ErrorWeights
 from topkapi.app.domain.pairs.plan import Plan
-from topkapi.app.domain.pairs.robust.error_prior import ErrorPrior, usual_priors
-from topkapi.app.domain.pairs.robust.sampled import next_pair
-from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter
+from topkapi.app.domain.pairs.robust.error_prior import GENERAL, ErrorPrior
+from topkapi.app.domain.pairs.robust.sorter import RobustSorter
 from topkapi.app.domain.pairs.robust.strategy import RobustStrategy
-from topkapi.app.domain.pairs.strategy import AskPair, Done, Step
+from topkapi.app.domain.pairs.strategy import Done, Step
 
 TeamAnswer = tuple[int, Judgment]  # the index of the member, and the answer
 
@@ -37,8 +36,6 @@ class TeamStrategy(RobustStrategy):
 
     def __init__(self, plan: Plan) -> None:
         super().__init__(plan)
-        self._members: list[int] = []  # whose each answer is
-        self._me = 0
         self.leased: frozenset[Pair] = frozenset()
 
     def join(
@@ -52,22 +49,10 @@ class TeamStrategy(RobustStrategy):
 
         ``priors`` has what the study says about the errors of each member, if anything.
         """
-        usual = usual_priors(len(priors))
-        self._use_priors([usual[0] if each is None else ErrorPrior.of(each) for each in priors])
+        self._use_priors([GENERAL if each is None else ErrorPrior.of(each) for each in priors])
         self._me, self.leased = me, frozenset(leased)
         self._members = [member for member, _ in given]
         self._answers = [judgment for _, judgment in given]
-        self._count_asked()
-
-    def use_prior(self, prior: ErrorWeights) -> None:
-        """Start from a prior of this member."""
-        priors = list(self._rules.priors)
-        priors[self._me] = ErrorPrior.of(prior)
-        self._use_priors(priors)
-
-    def _use_priors(self, priors: Sequence[ErrorPrior]) -> None:
-        if tuple(priors) != self._rules.priors:
-            self._rules, self._sorter = replace(self._rules, priors=tuple(priors)), None
 
     def lend(self) -> RobustSorter | None:
         """Give away the sorter, for other members to start from; it is opened again if needed."""
@@ -76,24 +61,8 @@ class TeamStrategy(RobustStrategy):
 
     def borrow(self, sorter: RobustSorter) -> None:
         """Start from a copy of a sorter of the same team; it may have other answers."""
-        if sorter.priors == self._rules.priors:
+        if sorter.rules == self._rules:
             self._sorter = sorter.fork()
-
-    def take(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002 (of every strategy)
-        """Add an answer of this member."""
-        self._answers.append(judgment)
-        self._members.append(self._me)
-        self._count_asked()
-
-    def take_back(self, judgment: Judgment, done: Sequence[Judgment]) -> None:  # noqa: ARG002 (of every strategy)
-        """Remove the last answer of this member."""
-        last = len(self._members) - 1 - self._members[::-1].index(self._me)
-        assert self._answers[last] == judgment
-        del self._answers[last], self._members[last]
-        self._count_asked()
-
-    def _count_asked(self) -> None:
-        self._asked = sum(each.kind is QuestionKind.SORT for each in self._answers)
 
     @property
     def answered(self) -> int:
@@ -110,68 +79,37 @@ class TeamStrategy(RobustStrategy):
         here = set(pair)
         times = sum(here == {each.left, each.right} for each in self._answers)
         gone = {item for items in removed_by(self._answers) for item in items}
-        return times < self._plan.pair_limit and not here & gone and not self._is_leased(pair)
-
-    def _is_leased(self, pair: Pair) -> bool:
-        return pair in self.leased or pair[::-1] in self.leased
+        is_leased = pair in self.leased or pair[::-1] in self.leased
+        return times < self._plan.pair_limit and not here & gone and not is_leased
 
     def step(self) -> Step:
         """Return the best pair for this member, or the list when the rules end the session."""
-        index = self._index
+        index, sorter, asked = self._index, self._caught_up(), self._asked
         elsewhere = [(index[first], index[second]) for first, second in self.leased]
-        indices = None
-        if self._asked < self._rules.budget:
-            indices = next_pair(self._caught_up(), self._rules, self._asked, self._me, elsewhere)
+        indices = sorter.next_pair(asked, self._me, elsewhere)
         if indices is not None:
-            pair = self._plan.order[indices[0]], self._plan.order[indices[1]]
-            return AskPair(pair, self.quality())
-        end = self.end()
-        waits = bool(elsewhere) and next_pair(self._caught_up(), self._rules, self._asked)
-        return replace(end, waits=bool(waits))
+            return self._question(indices)
+        waits = bool(elsewhere) and sorter.next_pair(asked) is not None
+        return replace(self.end(), waits=waits)
 
     def end(self) -> TeamDone:
         """Return the list of the team as it is now."""
         found = self.conclude()
         end = self._end(found)
         removed = removed_by(self._answers)
-        errors = tuple(map(self.errors_of, range(self.people)))
+        errors = self._errors_of(range(self.people))
         return TeamDone(
             end.ranking, end.confidence, removed, members=found.people, errors=errors
         ).of(self._me)
 
     def errors_of(self, member: int | None = None) -> list[list[float]]:
         """Return means and variances of a member's error model, and the error rate, to store."""
-        found = self._caught_up().errors_of(self._me if member is None else member)
-        return [[round(value, 4) for value in values] for values in found]
+        (found,) = self._errors_of([self._me if member is None else member])
+        return found
 
-    def _caught_up(self) -> RobustSorter:
-        """Return the sorter, rewound to the answers it shares with the team's, and updated."""
-        self._applied = 0
-        steps = [] if self._sorter is None else self._sorter.steps
-        events = self._events()
-        pairs = zip(steps, events, strict=False)
-        shared = next(
-            (number for number, (one, other) in enumerate(pairs) if one != other),
-            min(len(steps), len(events)),
+    def _errors_of(self, members: Iterable[int]) -> tuple[list[list[float]], ...]:
+        sorter = self._caught_up()
+        return tuple(
+            [[round(value, 4) for value in values] for values in sorter.errors_of(member)]
+            for member in members
         )
-        self._sorter = self._sorter or self._opened()
-        if shared < len(steps):
-            self._sorter.rewind(shared)
-        for event in events[shared:]:
-            self._sorter.take(event)
-        return self._sorter
-
-    def _events(self) -> list[Event]:
-        """Return the answers as steps of the sorter, but those about pages removed before them."""
-        gone: set[int] = set()
-        events: list[Event] = []
-        for member, judgment in zip(self._members, self._answers, strict=True):
-            if gone & {judgment.left, judgment.right}:
-                continue
-            if (item := judgment.removed) is not None:
-                gone.add(item)
-                events.append(Removed(self._index[item]))
-            else:
-                pair = self._index[judgment.left], self._index[judgment.right]
-                events.append(Answered(pair, judgment.answer.preference(), member))
-        return events

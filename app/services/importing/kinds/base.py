@@ -11,10 +11,11 @@ from itertools import count, starmap
 from operator import attrgetter
 from typing import Any, Generic, TypeVar, cast
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import Base
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Candidate, Query, Study
 from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.importing.bundle import Bundle, Layout
@@ -162,12 +163,20 @@ class Writing:
     @cached_property
     def candidate_counts(self) -> Counter[int]:
         """The number of candidates by id of the query."""
-        return Counter(stored.candidate_counts(self.session, self.study_id))
+        statement = (
+            select(Candidate.query_id, func.count())
+            .join(Query, Query.id == Candidate.query_id)
+            .where(Query.study_id == self.study_id)
+            .group_by(Candidate.query_id)
+        )
+        return Counter({row[0]: row[1] for row in self.session.execute(statement)})
 
     def next_position(self, model: stored.Positioned) -> int:
         """Return the next position among the rows of the study; the first is after those stored."""
         if model not in self._positions:
-            self._positions[model] = count(stored.next_position(self.session, model, self.study_id))
+            last = select(func.max(model.position)).where(model.study_id == self.study_id)
+            found = self.session.scalar(last)
+            self._positions[model] = count(0 if found is None else found + 1)
         return next(self._positions[model])
 
 
@@ -251,19 +260,19 @@ class Kind(Generic[K, F, R]):
             self.take(check, found, location, record)
         self.finish(check)
 
-    def take(self, check: Check, found: dict[K, F], location: Location, record: R) -> None:
+    def take(self, check: Check, taken: dict[K, F], location: Location, record: R) -> None:
         """Check a record and keep it, unless it repeats another one."""
         if not self.is_sound(check, location, record):
             return
         key, kept = self.key(record), self.kept(record)
-        if key in found:
-            if self.merges and self.same(found[key], kept):
+        if key in taken:
+            if self.merges and self.same(taken[key], kept):
                 check.checked.duplicates[self.many] += 1
                 return
             problem = f"The {self.one} {_twice(key)}, with different content."
             fix = "Keep the right one, and remove the other."
             check.problems.add(location, self.id_field, problem, fix)
-        found[key] = kept
+        taken[key] = kept
         self.on_kept(check, location, record)
 
     def added(self, compare: StoredComparison) -> frozenset[K]:
@@ -285,9 +294,11 @@ class SideFile(Kind[Any, Any, Any]):
     """A kind without a table: other kinds read its file, which may also be sent beside a study.
 
     Such a file counts instead of one among the study's files, under the name ``added_as``.
+    ``hint`` says in the form what it is.
     """
 
     added_as: str
+    hint: str
 
     def settings_with(self, settings: StudySettings) -> StudySettings:
         """Return the settings of a study that has such a file."""

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Candidate
-from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.models import Assignment, Candidate, CrowdWorker, Document, Query
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.bundle import Bundle, CandidateFormat, Layout
 from topkapi.app.services.importing.kinds.base import (
@@ -194,19 +194,26 @@ class CandidateKind(Kind[Key, Digest, CandidateRecord]):
             _no_query_without_candidates(check)
 
     def stored(self, session: Session, study_id: int) -> dict[Key, Digest]:
-        facts = stored.candidate_facts(session, study_id)
+        statement = (
+            select(Query.external_id, Document.external_id, Candidate.grade, Candidate.features)
+            .join(Query, Query.id == Candidate.query_id)
+            .join(Document, Document.id == Candidate.document_id)
+            .where(Query.study_id == study_id)
+            .execution_options(yield_per=2000)
+        )
+        facts = session.execute(statement)
         return {(query, name): _digest(known, found) for query, name, known, found in facts}
 
     def added(self, compare: StoredComparison) -> frozenset[Key]:
         """Return the new candidates; a query that a crowd judges gets none."""
         added = super().added(compare)
         new = Counter(query for query, _ in added)
-        for query in new.keys() & stored.crowd_queries(compare.session, compare.study.id):
+        for query in new.keys() & _crowd_queries(compare.session, compare.study.id):
             compare.problems.add(
                 Location(compare.checked.bundle.layout.rows[0]),
                 "document",
-                f"People came through an entry link to judge query {shown(query)}; {new[query]} "
-                "new candidates cannot be added, because they will not come back.",
+                f"People joined through an entry link to judge query {shown(query)}; {new[query]} "
+                "new candidates cannot be added, because they do not return.",
                 "All assessors of a query judge the same pages: add a new query instead.",
             )
         return added
@@ -286,3 +293,14 @@ def _no_query_without_candidates(check: Check) -> None:
 
 
 CANDIDATES = CandidateKind()
+
+
+def _crowd_queries(session: Session, study_id: int) -> frozenset[str]:
+    """Return queries assigned to people who came through an entry link."""
+    statement = (
+        select(Query.external_id)
+        .join(Assignment, Assignment.query_id == Query.id)
+        .join(CrowdWorker, CrowdWorker.user_id == Assignment.user_id)
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+    )
+    return frozenset(session.scalars(statement))

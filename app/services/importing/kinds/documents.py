@@ -10,11 +10,11 @@ from itertools import islice
 from pathlib import PurePosixPath
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Document
 from topkapi.app.db.models.document import content_hash
-from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.domain.text.storable import unfit_character
 from topkapi.app.services.fence import limits
 from topkapi.app.services.fence.children import LibraryMissing, UnreadableBytes
@@ -57,6 +57,23 @@ _BEGINNINGS = {
     "image/webp": (8, b"WEBP"),
     "image/avif": (4, b"ftyp"),
 }
+_CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
+_REQUIRED = ("id", "text")
+DOCUMENT_NAMES: Aliases = {
+    "id": DOCUMENT,
+    "title": ("headline",),
+    "url": ("link", "uri"),
+    "text": ("contents", "content", "body", "passage", "abstract"),
+    "html": (),
+    "markdown": (),
+    "path": (),
+}
+_DATA_URL = re.compile(rb"data:image/[a-z0-9.+-]{1,20};base64,([a-z0-9+/=\s]{80,})", re.I)
+_SOME = 1000  # ids to compare with those that candidates name
+_HEAD = 1 << 16  # bytes in which a title is looked for
+_BODY = re.compile(rb"<body\b", re.I)
+_TITLE = re.compile(rb"<title(?:\s[^>]{0,200})?>([^<]*)", re.I)
+Wanted = Container[str] | None
 
 
 def media_type(path: str) -> str | None:
@@ -98,25 +115,6 @@ def _embedded(record: DocumentRecord) -> Iterator[bytes]:
     for found in _DATA_URL.finditer(record.data) if record.media_type == HTML else ():
         with suppress(ValueError):
             yield b64decode(found[1])
-
-
-_CONTENT = {"text": PLAIN, "html": HTML, "markdown": MARKDOWN}
-_REQUIRED = ("id", "text")
-DOCUMENT_NAMES: Aliases = {
-    "id": DOCUMENT,
-    "title": ("headline",),
-    "url": ("link", "uri"),
-    "text": ("contents", "content", "body", "passage", "abstract"),
-    "html": (),
-    "markdown": (),
-    "path": (),
-}
-_DATA_URL = re.compile(rb"data:image/[a-z0-9.+-]{1,20};base64,([a-z0-9+/=\s]{80,})", re.I)
-_SOME = 1000  # ids to compare with those that candidates name
-_HEAD = 1 << 16  # bytes in which a title is looked for
-_BODY = re.compile(rb"<body\b", re.I)
-_TITLE = re.compile(rb"<title(?:\s[^>]{0,200})?>([^<]*)", re.I)
-Wanted = Container[str] | None
 
 
 def read_documents(reader: Reader, path: str, wanted: Wanted = None) -> Found[DocumentRecord]:
@@ -276,7 +274,7 @@ class DocumentKind(Kind[str, Digest, DocumentRecord]):
         every = self.read(replace(bundle, part=None), check.reader.quiet())
         ids = [record.id for _, record in islice(every, _SOME)]
         if not ids or bundle.part is None:
-            check.problems.add(location, None, "There is no document.", "Add at least one.")
+            check.problems.add(location, None, "The study has no documents.", "Add at least one.")
             return
         plain = {name.casefold(): name for name in bundle.part.documents}
         own = next((name for name in ids if name.casefold() in plain), ids[0])
@@ -309,8 +307,9 @@ class DocumentKind(Kind[str, Digest, DocumentRecord]):
             check.checked.found.setdefault("files", {})[record.path] = digest
 
     def stored(self, session: Session, study_id: int) -> dict[str, Digest]:
-        facts = stored.document_facts(session, study_id)
-        return {name: digest_of(*rest) for name, *rest in facts}
+        facts = (Document.content_hash, Document.title, Document.url, Document.path)
+        statement = select(Document.external_id, *facts).where(Document.study_id == study_id)
+        return {name: digest_of(*rest) for name, *rest in session.execute(statement)}
 
     def rows(self, write: Writing, new: frozenset[str], staged: Iterable[Any]) -> Iterator[Row]:
         """Yield the staged rows, which name their contents."""

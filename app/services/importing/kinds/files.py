@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import StudyFile
 from topkapi.app.db.models.document import content_hash
-from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.kinds.base import Check, Checked, Kind, Row, Writing
 from topkapi.app.services.importing.kinds.documents import check_pixels
@@ -41,7 +41,9 @@ class FileKind(Kind[str, str, str]):
         return Location(key)
 
     def stored(self, session: Session, study_id: int) -> dict[str, str]:
-        return dict(stored.file_facts(session, study_id))
+        facts = select(StudyFile.path, StudyFile.content_hash)
+        found = session.execute(facts.where(StudyFile.study_id == study_id))
+        return {row[0]: row[1] for row in found}
 
     def rows(self, write: Writing, new: frozenset[str], staged: Iterable[Any]) -> Iterator[Row]:
         """Yield every new file, and the parts that show PDF files."""

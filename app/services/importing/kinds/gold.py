@@ -3,10 +3,10 @@
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy.orm import Session
+from sqlalchemy import select
+from sqlalchemy.orm import Session, aliased
 
-from topkapi.app.db.models import GoldPair
-from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.models import Assignment, Document, GoldPair, Query
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.known import GOLD_ANSWERS
 from topkapi.app.domain.training.practice import MAX_EXPLANATION
@@ -96,20 +96,20 @@ class GoldKind(Kind[Key, GoldRecord, GoldRecord]):
             check.problems.add(location, "answer", problem, "Set allow_ties, or remove the pair.")
 
     def stored(self, session: Session, study_id: int) -> dict[Key, GoldRecord]:
-        facts = (GoldRecord(*row) for row in stored.gold_facts(session, study_id))
+        facts = (GoldRecord(*row) for row in gold_facts(session, study_id))
         return {pair.key: pair for pair in facts}
 
     def added(self, compare: StoredComparison) -> frozenset[Key]:
         """Return the new gold pairs; refuse those of queries that somebody has begun."""
         added = super().added(compare)
-        begun = stored.begun_queries(compare.session, compare.study.id) if added else frozenset()
+        begun = _begun_queries(compare.session, compare.study.id) if added else frozenset()
         for key in sorted(added):
             if key[0] in begun:
                 begun -= {key[0]}
                 compare.problems.add(
                     self.location(compare.checked, key),
                     "query",
-                    f"Somebody has begun query {shown(key[0])}; gold pairs cannot be added to it.",
+                    f"Work on query {shown(key[0])} has begun; gold pairs cannot be added to it.",
                     "Its answers were counted without them: remove them, or use them in new "
                     "queries.",
                 )
@@ -135,10 +135,36 @@ def _is_candidate(check: Check, location: Location, pair: GoldRecord, side: str)
     check.problems.add(
         location,
         side,
-        f"The document {shown(name)} is no candidate of query {shown(pair.query)}.",
+        f"The document {shown(name)} is not a candidate for query {shown(pair.query)}.",
         f"Add it to {check.checked.bundle.layout.rows[0]}, or correct the id.",
     )
     return False
 
 
 GOLD = GoldKind()
+
+
+def gold_facts(session: Session, study_id: int) -> list[tuple[str, str, str, str, str]]:
+    """Return query, left and right page by external id, answer and explanation of gold pairs."""
+    left, right = aliased(Document), aliased(Document)
+    statement = (
+        select(
+            *(Query.external_id, left.external_id, right.external_id),
+            *(GoldPair.answer, GoldPair.explanation),
+        )
+        .join(Query, Query.id == GoldPair.query_id)
+        .join(left, left.id == GoldPair.left_id)
+        .join(right, right.id == GoldPair.right_id)
+        .where(Query.study_id == study_id)
+    )
+    return [(row[0], row[1], row[2], row[3], row[4]) for row in session.execute(statement)]
+
+
+def _begun_queries(session: Session, study_id: int) -> frozenset[str]:
+    """Return queries that somebody has answered questions about."""
+    statement = (
+        select(Query.external_id)
+        .join(Assignment, Assignment.query_id == Query.id)
+        .where(Query.study_id == study_id, Assignment.last_entry_at.is_not(None))
+    )
+    return frozenset(session.scalars(statement))

@@ -1,11 +1,13 @@
 """Practice questions of the training: practice.jsonl."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import PracticeItem
-from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.queries.studies.importing import document_numbers
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.training.practice import (
@@ -133,10 +135,9 @@ class PracticeKind(Kind[str, PracticeRecord, PracticeRecord]):
             )
 
     def stored(self, session: Session, study_id: int) -> dict[str, PracticeRecord]:
-        return {
-            name: PracticeRecord(name, PracticeQuestion(*rest))
-            for name, *rest in stored.practice_facts(session, study_id)
-        }
+        names = {number: name for name, number in document_numbers(session, study_id).items()}
+        items = session.scalars(select(PracticeItem).where(PracticeItem.study_id == study_id))
+        return {item.external_id: _record_of(item, names) for item in items}
 
     def row(self, write: Writing, record: PracticeRecord) -> Row:
         question = record.question
@@ -152,6 +153,13 @@ class PracticeKind(Kind[str, PracticeRecord, PracticeRecord]):
             "answers": list(question.answers),
             "explanation": question.explanation,
         }
+
+
+def _record_of(item: PracticeItem, names: Mapping[int, str]) -> PracticeRecord:
+    left, right = (tuple(names[number] for number in side) for side in (item.left, item.right))
+    about = (item.tool, item.query, item.description)
+    question = PracticeQuestion(*about, left, right, tuple(item.answers), item.explanation)
+    return PracticeRecord(item.external_id, question)
 
 
 PRACTICE = PracticeKind()

@@ -20,6 +20,7 @@ class PriorFile(SideFile):
     role, one, many = PRIOR, "prior", "priors"
     names = frozenset({PRIOR})
     added_as = "prior.run"
+    hint = "Scores of a ranker, a TREC run, that help the sorter robust to choose its questions."
 
     def settings_with(self, settings: StudySettings) -> StudySettings:
         """Use the scores, unless the settings name another feature."""

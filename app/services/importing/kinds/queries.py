@@ -5,10 +5,10 @@ import re
 from dataclasses import replace
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.models import Query
-from topkapi.app.db.queries.studies import importing as stored
 from topkapi.app.services.fence import limits
 from topkapi.app.services.importing.bundle import Bundle, Layout
 from topkapi.app.services.importing.kinds.base import Check, Checked, Found, Kind, Row, Writing
@@ -174,13 +174,17 @@ class QueryKind(Kind[str, QueryRecord, QueryRecord]):
             check.checked.notes.append(note)
         if not check.checked[self] and not check.problems:
             file = self.location(check.checked, "").file
-            check.problems.add(Location(file), None, "There is no query.", "Add at least one.")
+            check.problems.add(
+                Location(file), None, "The study has no queries.", "Add at least one."
+            )
 
     def location(self, checked: Checked, key: str) -> Location:
         return checked.locations.get(key) or super().location(checked, key)
 
     def stored(self, session: Session, study_id: int) -> dict[str, QueryRecord]:
-        return {row[0]: QueryRecord(*row) for row in stored.query_facts(session, study_id)}
+        statement = select(Query.external_id, Query.text, Query.description, Query.narrative)
+        found = session.execute(statement.where(Query.study_id == study_id))
+        return {row[0]: QueryRecord(*row) for row in found}
 
     def row(self, write: Writing, record: QueryRecord) -> Row:
         return {

@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from operator import attrgetter
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Ranking
-from topkapi.app.db.queries.studies import importing as stored
+from topkapi.app.db.models import Query, Ranking
+from topkapi.app.db.queries.studies.importing import document_numbers
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.importing.bundle import Bundle
 from topkapi.app.services.importing.kinds.base import (
@@ -181,8 +182,13 @@ class RankingKind(Kind[Key, Digest, RankingRecord]):
             )
 
     def stored(self, session: Session, study_id: int) -> dict[Key, Digest]:
-        facts = stored.ranking_facts(session, study_id)
-        return {(query, system): digest_of(names) for query, system, names in facts}
+        names = {number: name for name, number in document_numbers(session, study_id).items()}
+        facts = select(Query.external_id, Ranking.system, Ranking.documents).join(Query)
+        found = session.execute(facts.where(Query.study_id == study_id))
+        return {
+            (query, system): digest_of([names[number] for number in numbers])
+            for query, system, numbers in found
+        }
 
     def row(self, write: Writing, record: RankingRecord) -> Row:
         documents = record.documents[: write.checked.cuts.get(self.key(record))]

@@ -62,12 +62,12 @@ def find_layout(reader: Reader, head: ImportedHead, options: ReadOptions) -> Lay
     files, split = reader.source.files, options.split
     before = len(reader.problems)
     runs = run_files(tuple(files)) if options.pool else ()
-    found = {role: _of_role(reader, role, head, split, runs) for role in ROLES}
-    runs += found["rankings"] if options.pool else ()
-    found["candidates"] = found["candidates"] or runs[:1]
+    by_role = {role: _of_role(reader, role, head, split, runs) for role in ROLES}
+    runs += by_role["rankings"] if options.pool else ()
+    by_role["candidates"] = by_role["candidates"] or runs[:1]
     pages = tuple(path for path in files if path.startswith(PAGES))
-    found, recognised = _with_recognised(reader, found, pages, split)
-    candidates = found["candidates"]
+    by_role, recognised = _with_recognised(reader, by_role, pages, split)
+    candidates = by_role["candidates"]
     if not candidates or (options.pool and not runs):
         what = "are no runs" if options.pool else "is no candidates file"
         pool = "or make them from runs in runs/ with --pool 10; " if run_files([*files]) else ""
@@ -91,12 +91,12 @@ def find_layout(reader: Reader, head: ImportedHead, options: ReadOptions) -> Lay
         )
         return None
     layout = Layout(
-        files=found,
+        files=by_role,
         candidate_format=known,
         runs=runs,
         pool=options.pool,
         pages=pages,
-        ignored=_ignored(files, {**found, "runs": runs}, pages),
+        ignored=_ignored(files, {**by_role, "runs": runs}, pages),
         recognised=recognised,
     )
     return layout if _complete(reader, layout) else None
@@ -136,45 +136,47 @@ def _of_role(
                     "Name a file of the study.",
                 )
         return named[role]
-    found = files_of_role(role, [path for path in files if path not in runs])
+    paths = files_of_role(role, [path for path in files if path not in runs])
     if role in ("queries", "candidates"):
-        found = of_split(found, split)
-    if len(found) > 1 and role in _RECORDS:  # a word such as qrels may be in other names too
-        fitting = tuple(path for path in found if fits(reader, role, path))
-        found = fitting if len(fitting) == 1 else found
-    formats = {candidate_format(reader, path) for path in found} if role == "candidates" else {""}
-    if len(found) > 1 and not ROLES[role].folder and formats != {"letor"}:
+        paths = of_split(paths, split)
+    if len(paths) > 1 and role in _RECORDS:  # a word such as qrels may be in other names too
+        fitting = tuple(path for path in paths if fits(reader, role, path))
+        paths = fitting if len(fitting) == 1 else paths
+    formats = {candidate_format(reader, path) for path in paths} if role == "candidates" else {""}
+    if len(paths) > 1 and not ROLES[role].folder and formats != {"letor"}:
         pool = " To judge the first of each run, use --pool 10." if formats == {"run"} else ""
         reader.problems.add(
-            Location(found[1]),
+            Location(paths[1]),
             role,
-            f"There are {len(found)} {role} files: {', '.join(found)}.",
+            f"There are {len(paths)} {role} files: {', '.join(paths)}.",
             f"Keep one of them, choose one by a word of its name with --split, or name it in "
-            f"study.toml: [files] {role} = {found[0]!r}.{pool}",
+            f"study.toml: [files] {role} = {paths[0]!r}.{pool}",
         )
-    return found
+    return paths
 
 
 def _with_recognised(
-    reader: Reader, found: Found, pages: tuple[str, ...], split: str | None
+    reader: Reader, by_role: Found, pages: tuple[str, ...], split: str | None
 ) -> tuple[Found, frozenset[str]]:
     """Add files that only their content tells, for roles without a file; return those files too."""
-    missing = [role for role in _RECORDS if not found[role] and (role != "documents" or not pages)]
+    missing = [
+        role for role in _RECORDS if not by_role[role] and (role != "documents" or not pages)
+    ]
     if not missing or len(reader.problems):
-        return found, frozenset()
-    files = unnamed_files(reader, _settled(reader, found))
+        return by_role, frozenset()
+    files = unnamed_files(reader, _settled(reader, by_role))
     added: Found = {}
     if "candidates" in missing:
         added = {"candidates": of_split(find_candidates(reader, files), split)}
         missing.remove("candidates")
-    candidates = next(iter(added.get("candidates") or found["candidates"]), None)
+    candidates = next(iter(added.get("candidates") or by_role["candidates"]), None)
     if candidates and missing and candidate_format(reader, candidates) != "letor":
         files = [path for path in files if path != candidates]
         added |= find_texts(reader, files, missing, candidates)
     for role, paths in added.items():
         if len(paths) > 1:
             _refuse_several(reader, role, paths)
-    return {**found, **added}, frozenset(path for paths in added.values() for path in paths)
+    return {**by_role, **added}, frozenset(path for paths in added.values() for path in paths)
 
 
 def _settled(reader: Reader, found: Found) -> set[str]:

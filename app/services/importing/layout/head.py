@@ -153,7 +153,7 @@ class _Head:
         if not isinstance(table, dict):
             self._add("files", f"This is {kind_of(table)}, not a table.", "Write [files].")
             return {}
-        found: dict[str, tuple[str, ...]] = {}
+        by_role: dict[str, tuple[str, ...]] = {}
         for role, given in table.items():
             paths = [given] if isinstance(given, str) else given
             if role not in ROLES:
@@ -163,8 +163,8 @@ class _Head:
             elif not _is_paths(paths) or (len(paths) != 1 and not ROLES[role].folder):
                 self._add(f"files.{role}", f"{shown(given)} is not a file name.", "Name one file.")
             else:
-                found[role] = tuple(paths)
-        return found
+                by_role[role] = tuple(paths)
+        return by_role
 
     def _settings(self) -> StudySettings | None:
         before = len(self._problems)

@@ -30,14 +30,14 @@ def unnamed_files(reader: Reader, named: Collection[str]) -> list[str]:
 
     A folder with many of them is no collection, and none is looked into.
     """
-    found = [
+    unnamed = [
         path
         for path in reader.source.files
         if path not in named
         and "/" not in path
         and PurePosixPath(path).suffix.lower() not in NOT_DATA
     ]
-    return found if len(found) <= _MOST_FILES else []
+    return unnamed if len(unnamed) <= _MOST_FILES else []
 
 
 def find_candidates(reader: Reader, paths: Sequence[str]) -> tuple[str, ...]:
@@ -55,20 +55,20 @@ def find_texts(
     """
     rows = [row for _, row in islice(_candidates(reader.quiet(), candidates), _CANDIDATES)]
     known = {"queries": {row.query for row in rows}, "documents": {row.document for row in rows}}
-    found: dict[str, list[str]] = {"queries": [], "documents": []}
+    by_role: dict[str, list[str]] = {"queries": [], "documents": []}
     unknown = []
     for path in paths:
-        ids = {role: _ids(reader, role, path) for role in found}
-        hits = {role: len(ids[role] & known[role]) for role in found}
+        ids = {role: _ids(reader, role, path) for role in by_role}
+        hits = {role: len(ids[role] & known[role]) for role in by_role}
         if hits["documents"] and "queries" not in missing:
-            found["documents"].append(path)
+            by_role["documents"].append(path)
         elif hits["queries"] != hits["documents"]:
-            found[max(hits, key=hits.__getitem__)].append(path)
+            by_role[max(hits, key=hits.__getitem__)].append(path)
         elif ids["documents"] and not fits(reader, "candidates", path):
             unknown.append(path)
-    if not found["documents"]:
-        found["documents"] = unknown
-    return {role: tuple(found[role]) for role in missing}
+    if not by_role["documents"]:
+        by_role["documents"] = unknown
+    return {role: tuple(by_role[role]) for role in missing}
 
 
 def _ids(reader: Reader, role: str, path: str) -> set[str]:

@@ -118,7 +118,7 @@ def _features(columns: list[str]) -> Features:
             f"There are {len(columns):,} features.",
             f"Use at most {limits.MAX_FEATURES:,}.",
         )
-    found: dict[int, float] = {}
+    values: dict[int, float] = {}
     for column in columns:
         name, _, text = column.partition(":")
         try:
@@ -129,10 +129,10 @@ def _features(columns: list[str]) -> Features:
             raise BadValue("features", f"{shown(column)} is not number:value.", "Use this format.")
         if not math.isfinite(value):
             raise BadValue("features", f"Feature {number} is {text}.", "Use a finite number.")
-        if number in found:
+        if number in values:
             raise BadValue("features", f"Feature {number} appears twice.", "Remove one of them.")
-        found[number] = value
-    return {str(number): found[number] for number in sorted(found)}
+        values[number] = value
+    return {str(number): values[number] for number in sorted(values)}
 
 
 def _document(comment: str, name: str | None) -> str:

@@ -38,17 +38,17 @@ def renamed(
     Raise BadValue for an unknown field if a required one is missing: most often it is misspelt.
     """
     given = {plain_name(name): (name, value) for name, value in record.items()}
-    found: dict[str, Any] = {}
+    fields: dict[str, Any] = {}
     used: set[str] = set()
     for ours, others in aliases.items():
         for name in _plain(ours, *others):
             if name in given and name not in used:
                 used.add(name)
-                found[ours] = given[name][1]
+                fields[ours] = given[name][1]
                 break
     unread = [name for plain, (name, _) in given.items() if plain not in used]
-    _refuse_misspelt(found, unread, aliases, required)
-    return found, unread
+    _refuse_misspelt(fields, unread, aliases, required)
+    return fields, unread
 
 
 def _refuse_misspelt(

@@ -15,6 +15,12 @@ from topkapi.app.services.importing.records.shapes import Shape, parquet_missing
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.values import BadValue, ProblemKind, kind_of
 
+_TOKEN = re.compile(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+"?|[][{},]')
+_CHUNK = 1 << 18
+_OPENING, _BETWEEN = re.compile(r"[\s\[]*"), re.compile(r"[\s,]*")
+T = TypeVar("T")
+Record = dict[str, Any]
+
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
@@ -27,7 +33,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 DECODER = json.JSONDecoder(object_pairs_hook=_object)
-_TOKEN = re.compile(r'"[^"\\]*+(?:\\(?s:.)[^"\\]*+)*+"?|[][{},]')
 
 
 def _decoded_at(text: str, at: int = 0) -> tuple[Any, int]:
@@ -45,7 +50,7 @@ def _decoded_at(text: str, at: int = 0) -> tuple[Any, int]:
             raise BadValue(
                 "",
                 f"This has more than {limits.MAX_VALUES:,} values.",
-                "Write one record per line, with the fields that the documentation names.",
+                "Write one record per line, with the fields listed in the documentation.",
             )
         if depth <= 0:
             break
@@ -83,11 +88,6 @@ def json_object(location: Location, line: str, problems: Problems) -> dict[str, 
         return None
     return record
 
-
-T = TypeVar("T")
-Record = dict[str, Any]
-_CHUNK = 1 << 18
-_OPENING, _BETWEEN = re.compile(r"[\s\[]*"), re.compile(r"[\s,]*")
 
 csv.field_size_limit(limits.MAX_LINE)
 

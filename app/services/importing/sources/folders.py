@@ -144,7 +144,7 @@ def check_sizes(name: str, files: Mapping[str, int], problems: Problems) -> None
 
 def _files_of(folder: Path, problems: Problems) -> dict[str, int]:
     """Return the regular files below ``folder``, sorted by path."""
-    found: dict[str, int] = {}
+    sizes: dict[str, int] = {}
     waiting = [""]
     while waiting:
         below = waiting.pop()
@@ -159,10 +159,10 @@ def _files_of(folder: Path, problems: Problems) -> dict[str, int]:
                 elif not stat.S_ISREG(mode):
                     _refuse_special(path, mode, problems)
                 else:
-                    found[path] = entry.stat(follow_symlinks=False).st_size
-        if len(found) > limits.MAX_FILES:
+                    sizes[path] = entry.stat(follow_symlinks=False).st_size
+        if len(sizes) > limits.MAX_FILES:
             break
-    return dict(sorted(found.items()))
+    return dict(sorted(sizes.items()))
 
 
 def _refuse_special(path: str, mode: int, problems: Problems) -> None:

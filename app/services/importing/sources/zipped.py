@@ -101,15 +101,15 @@ def _members(archive: zipfile.ZipFile, name: str, problems: Problems) -> dict[st
     infos = [info for info in archive.infolist() if not info.is_dir()]
     check_sizes(name, {info.filename: info.file_size for info in infos}, problems)
     _check_ratio(name, infos, problems)
-    found: dict[str, zipfile.ZipInfo] = {}
+    members: dict[str, zipfile.ZipInfo] = {}
     for info in infos:
         if is_litter(info.filename):
             continue
-        for problem, fix in _faults(info, found):
+        for problem, fix in _faults(info, members):
             problems.add(Location(info.filename), None, problem, fix)
-        found[info.filename] = info
-    shared = shared_folder(found)
-    return {path[len(shared) :]: found[path] for path in sorted(found)}
+        members[info.filename] = info
+    shared = shared_folder(members)
+    return {path[len(shared) :]: members[path] for path in sorted(members)}
 
 
 def _check_ratio(name: str, infos: list[zipfile.ZipInfo], problems: Problems) -> None:
@@ -129,7 +129,9 @@ def _check_ratio(name: str, infos: list[zipfile.ZipInfo], problems: Problems) ->
             )
 
 
-def _faults(info: zipfile.ZipInfo, found: dict[str, zipfile.ZipInfo]) -> Iterator[tuple[str, str]]:
+def _faults(
+    info: zipfile.ZipInfo, members: dict[str, zipfile.ZipInfo]
+) -> Iterator[tuple[str, str]]:
     path = info.filename
     parts = PurePosixPath(path).parts
     outside = not parts or path.startswith("/") or ".." in parts
@@ -141,5 +143,5 @@ def _faults(info: zipfile.ZipInfo, found: dict[str, zipfile.ZipInfo]) -> Iterato
         yield "This is a symbolic link.", "Replace it with the file itself."
     if info.flag_bits & 0x1:
         yield "This file is encrypted.", "Make the archive without a password."
-    if path in found:
+    if path in members:
         yield "The archive contains this path twice.", "Remove one of the two."

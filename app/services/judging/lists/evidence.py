@@ -44,12 +44,12 @@ def answers_in_study(
     session: Session, study_id: int, depth: int, but: int | None = None
 ) -> list[ListVote]:
     """Return the effective answers about pairs of lists, without those of assignment ``but``."""
-    found: list[tuple[int, int, str]] = []
+    answers: list[tuple[int, int, str]] = []
     rows = queries.list_logs_of_study(session, study_id)
     for assignment_id, log in groupby(rows, key=lambda row: row[0]):
         if assignment_id != but:
-            found += effective(Entry(row[1], row[2:]) for row in log)
-    lists = queries.rankings_by_id(session, {number for pair in found for number in pair[:2]})
+            answers += effective(Entry(row[1], row[2:]) for row in log)
+    lists = queries.rankings_by_id(session, {number for pair in answers for number in pair[:2]})
     return [
         ListVote(
             lists[left].query_id,
@@ -58,7 +58,7 @@ def answers_in_study(
             ListAnswer(answer),
             (left, right),
         )
-        for left, right, answer in found
+        for left, right, answer in answers
     ]
 
 

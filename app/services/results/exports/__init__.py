@@ -4,13 +4,16 @@
 session to read it in.
 """
 
-from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat, offered_exports
+from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat
 from topkapi.app.services.results.exports.service import (
     Completeness,
     Export,
+    ListedExport,
+    OfferedExport,
     completeness,
     export_session,
     format_of,
+    listed_exports,
     open_export,
 )
 from topkapi.app.services.results.exports.source import ExportOptions, StudySource

@@ -1,15 +1,19 @@
 """``dataset``: a study as a folder to publish, in a zip archive; nobody in it has a name."""
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import asdict, replace
 from hashlib import sha256
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
+
 from topkapi.analysis.data.exports.codec import fields_of
 from topkapi.analysis.data.exports.croissant import DescribedFile, croissant
 from topkapi.analysis.data.exports.files import Sink
+from topkapi.app.db.models import Document
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.services.results.exports.source import StudySource
 
@@ -44,7 +48,7 @@ def dataset_zip(
 
     fields = {**_FIELDS, **{name: fields_of(kind) for name, kind in kinds.items()}}
     described: list[DescribedFile] = []
-    about = "Top-k preference labels made with Topkapi; README.md says how."
+    about = "Top-k preference labels made with Topkapi; see README.md."
     published = options.license, options.creators, options.citation
     files["croissant.json"] = lambda each: iter(
         [croissant(each.study.name, about, described, *published)]
@@ -81,7 +85,7 @@ def _queries(source: StudySource) -> Iterator[str]:
 
 
 def _documents(source: StudySource) -> Iterator[str]:
-    for name, title, url in queries.documents_of_study(source.session, source.study.id):
+    for name, title, url in _documents_of_study(source.session, source.study.id):
         found = {"document": name, "title": title, "url": url}
         yield json.dumps(found, ensure_ascii=False) + "\n"
 
@@ -108,7 +112,7 @@ def _card(source: StudySource) -> str:
         name=json.dumps(source.study.name, ensure_ascii=False),
         title=source.study.name,
         queries=queries.count_queries(session, study),
-        documents=sum(1 for _ in queries.documents_of_study(session, study)),
+        documents=sum(1 for _ in _documents_of_study(session, study)),
         people=1 if source.only is not None else len(people),
         work=work or "nothing is assigned yet",
         settings=", ".join(f"`{name}` = {value}" for name, value in chosen.items()),
@@ -160,3 +164,16 @@ Assessors have pseudonyms, and their notes are left out. The texts of the docume
 of this dataset. Before you publish it: {choose}say who the assessors were and how they were
 found and paid, and check that guidelines, queries and titles contain nothing personal.
 """
+
+
+def _documents_of_study(
+    session: Session, study_id: int
+) -> Generator[Row[str, str, str], None, None]:
+    """Yield external id, title and address of the study's documents."""
+    statement = (
+        select(Document.external_id, Document.title, Document.url)
+        .where(Document.study_id == study_id)
+        .order_by(Document.id)
+    )
+    with session.execute(statement.execution_options(yield_per=200)) as rows:
+        yield from rows

@@ -4,10 +4,14 @@ A new format is a line in `EXPORTS`: a function from a `StudySource` to lines (o
 pure writer in `analysis` and the queries it needs.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from pathlib import PurePath
 from typing import Any
+
+from sqlalchemy import Row, select
+from sqlalchemy.orm import Session
 
 from topkapi.analysis.data.exports import (
     CallRecord,
@@ -31,8 +35,8 @@ from topkapi.analysis.data.exports import (
     triplet_lines,
 )
 from topkapi.analysis.errors import BadData
-from topkapi.app.db.queries.machines import calls_of_study
-from topkapi.app.db.queries.results import exports as queries
+from topkapi.app.db.models import Assignment, Content, Document, MachineCall, Query, TimerEvent
+from topkapi.app.db.queries.results.exports import features_of_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports import confidence, consensus, labels, lists
@@ -46,6 +50,8 @@ from topkapi.app.services.results.exports.records import (
 )
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
 
+_BATCH = 200
+
 _TEXT = "text/plain; charset=utf-8"
 _MEDIA_TYPES = {
     ".jsonl": "application/jsonl; charset=utf-8",
@@ -55,6 +61,7 @@ _MEDIA_TYPES = {
     ".zip": "application/zip",
 }
 _TEXTS = 40  # preferences whose pages are in memory at once
+_ALL = frozenset(Tool)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,13 +141,13 @@ def _timers(source: StudySource) -> Iterator[str]:
 def _clock_events(source: StudySource) -> Iterator[ClockEvent]:
     for work in source.all_works(withdrawn=True):
         number = work.assignment.id
-        for event in queries.clocks_of(source.session, [number])[number]:
+        for event in _clocks_of(source.session, [number])[number]:
             yield clock_record(work, event)
 
 
 def call_records(source: StudySource) -> Iterator[CallRecord]:
     """Yield the requests of machines."""
-    for call, query, user_id, tool, round in calls_of_study(
+    for call, query, user_id, tool, round in _calls_of_study(
         source.session, source.study.id, source.only
     ):
         own: dict[str, Any] = {
@@ -165,7 +172,7 @@ def _with_texts(
     source: StudySource, work: AssignmentRecord, won: list[tuple[int, int]]
 ) -> Iterator[PreferencePair]:
     shown = sorted({number for pair in won for number in pair})
-    texts = queries.texts_of_documents(source.session, shown)
+    texts = _texts_of_documents(source.session, shown)
     for better, worse in won:
         yield PreferencePair(
             prompt=work.query.text,
@@ -178,7 +185,6 @@ def _with_texts(
         )
 
 
-_ALL = frozenset(Tool)
 EXPORTS: Mapping[str, ExportFormat] = {
     each.name: each
     for each in (
@@ -324,5 +330,53 @@ EXPORTS: Mapping[str, ExportFormat] = {
 
 def offered_exports(source: StudySource) -> list[ExportFormat]:
     """Return the formats that this study can be written in."""
-    featured = queries.has_features(source.session, source.study.id)
+    featured = _has_features(source.session, source.study.id)
     return [each for each in EXPORTS.values() if featured or not each.needs_features]
+
+
+def _calls_of_study(
+    session: Session, study_id: int, user_id: int | None
+) -> Generator[Row[MachineCall, str, int, Tool, int], None, None]:
+    """Yield the calls of a study, or of one machine, with query, user, tool and round."""
+    statement = (
+        select(
+            MachineCall, Query.external_id, Assignment.user_id, Assignment.tool, Assignment.round
+        )
+        .join(Assignment, Assignment.id == MachineCall.assignment_id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id)
+        .order_by(MachineCall.id)
+    )
+    if user_id is not None:
+        statement = statement.where(Assignment.user_id == user_id)
+    with session.execute(statement.execution_options(yield_per=_BATCH)) as rows:
+        yield from rows
+
+
+def _clocks_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[TimerEvent]]:
+    """Return the clock events of assignments, each in chronological order."""
+    events: dict[int, list[TimerEvent]] = {number: [] for number in assignment_ids}
+    statement = (
+        select(TimerEvent)
+        .where(TimerEvent.assignment_id.in_(assignment_ids))
+        .order_by(TimerEvent.assignment_id, TimerEvent.created_at, TimerEvent.id)
+    )
+    for row in session.scalars(statement):
+        events[row.assignment_id].append(row)
+    return events
+
+
+def _has_features(session: Session, study_id: int) -> bool:
+    """Whether any candidate of the study has features."""
+    with closing(features_of_study(session, study_id)) as found:
+        return any(found)
+
+
+def _texts_of_documents(session: Session, document_ids: Sequence[int]) -> dict[int, str]:
+    """Return the plain texts of documents by id."""
+    statement = (
+        select(Document.id, Content.text)
+        .join(Content, Content.hash == Document.content_hash)
+        .where(Document.id.in_(document_ids))
+    )
+    return {number: text or "" for number, text in session.execute(statement)}

@@ -48,11 +48,11 @@ def gather(
     )
     ids = sorted(at_work, key=source.assessors.position)
     index = {user_id: number for number, user_id in enumerate(ids)}
-    found = {tool: _KINDS[tool](index, logs=logs) for tool in tools}
+    collected = {tool: _KINDS[tool](index, logs=logs) for tool in tools}
     names, texts, documents = [], [], []
     wanted = (head for head in source.queries(by_id=by_id) if query in (None, head.name))
     for number, head in enumerate(wanted):
-        pages = _take_query(source, head, number, found)
+        pages = _take_query(source, head, number, collected)
         names.append(head.name)
         texts.append(head.text)
         documents.append(tuple(pages.values()))
@@ -61,20 +61,20 @@ def gather(
         assessors=tuple((people or {}).get(id, source.assessors.name(id)) for id in ids),
         queries=tuple(names),
         documents=tuple(documents),
-        tools=tuple(each.data() for each in found.values()),
-        k=max((each.k for each in found.values()), default=0) or source.study.settings.k,
+        tools=tuple(each.data() for each in collected.values()),
+        k=max((each.k for each in collected.values()), default=0) or source.study.settings.k,
         texts=tuple(texts),
     )
 
 
 def _take_query(
-    source: StudySource, query: ExportedQuery, number: int, found: "Mapping[Tool, _Collected]"
+    source: StudySource, query: ExportedQuery, number: int, collected: "Mapping[Tool, _Collected]"
 ) -> Mapping[int, str]:
     """Collect the work on a query; return its pages in the study's order."""
     works = [
         work
         for work in source.works(query, withdrawn=False, tool=None)
-        if work.assignment.tool in found
+        if work.assignment.tool in collected
     ]
     if not works:
         return queries.document_names(source.session, query.number)
@@ -83,8 +83,8 @@ def _take_query(
     logs = dict(read_answers(source.session, [work.assignment.id for work in works]))
     for work in works:
         answers = logs.get(work.assignment.id) or answers_of([])
-        found[work.assignment.tool].take(number, page_index, work, answers)
-    for each in found.values():
+        collected[work.assignment.tool].take(number, page_index, work, answers)
+    for each in collected.values():
         each.end_query(number)
     return pages
 
@@ -164,21 +164,21 @@ class _Pairs(_Collected):
                 self._adjudicated.take(assessor, query, page_index, answers)
             return
         plan = Plan.from_json(work.assignment.plan)
-        found = outcome(
+        conclusion = outcome(
             plan,
             answers.judgments(),
             undone=answers.undone,
             pending_question=work.assignment.pending_question,
         )
-        if found is not None and self._is_new(query, work):
-            self._labels[assessor] = _list_labels(plan, found, page_index)
+        if conclusion is not None and self._is_new(query, work):
+            self._labels[assessor] = _list_labels(plan, conclusion, page_index)
             self.k = max(self.k, plan.k)
         if self._logs:
             self._judgments.take(assessor, query, page_index, answers)
             self._sessions.take(
                 assessor,
                 query,
-                finished=found is not None,
+                finished=conclusion is not None,
                 n=len(plan.order),
                 k=plan.k,
                 bound=proven_bound(plan, answers),

@@ -28,10 +28,10 @@ def list_preferences(source: StudySource) -> Iterator[str]:
 def list_answers(source: StudySource) -> Iterator[ListJudgment]:
     """Yield the effective answers of all sessions with lists."""
     for work, rows in source.all_logs(tool=Tool.LISTS):
-        yield from _answers(source, work, rows)
+        yield from session_list_answers(source, work, rows)
 
 
-def _answers(
+def session_list_answers(
     source: StudySource, work: AssignmentRecord, rows: list[JudgmentRow]
 ) -> Iterator[ListJudgment]:
     """Yield the effective answers of a session in log order."""
@@ -83,7 +83,7 @@ def preferences_of(session: Session, slug: str, k: int | None = None) -> StudyPr
         )
     answers = answers_in_study(session, study.id, depth)
     if not answers:
-        raise Invalid(f"{slug}: nobody has compared two lists yet.", field="study")
+        raise Invalid(f"{slug}: no lists have been compared yet.", field="study")
     grades = grades_of(session, answers)
     if not grades.of:
         raise Invalid(

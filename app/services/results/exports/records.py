@@ -24,16 +24,16 @@ def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
     stored, names = work.assignment.plan, work.names
     plan = Plan.from_json(stored)
     done, undone = stacks(read_log(work.assignment.tool, rows))
-    found = outcome(
+    conclusion = outcome(
         plan, done, undone=len(undone), pending_question=work.assignment.pending_question
     )
-    result = found or _so_far(plan, done)
+    result = conclusion or _so_far(plan, done)
     return TopK(
         study=work.study,
         query=work.query.name,
         assessor=work.assessor,
         round=work.assignment.round,
-        complete=found is not None,
+        complete=conclusion is not None,
         k=plan.k,
         ranking=_named(result.ranking, names),
         groups=tuple(_named(group, names) for group in result.groups),
@@ -49,7 +49,9 @@ def topk_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> TopK:
         active_ms=sum(row.active_ms for row in rows),
         wall_ms=sum(row.wall_ms for row in rows),
         begun_at=min((row.created_at for row in rows), default=None),
-        finished_at=max(row.created_at for row in rows) if rows and found is not None else None,
+        finished_at=max(row.created_at for row in rows)
+        if rows and conclusion is not None
+        else None,
     )
 
 

@@ -1,6 +1,6 @@
 """Opening an export: all errors are raised before the first line is written."""
 
-from collections.abc import Collection, Generator, Iterable, Iterator
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 
@@ -11,7 +11,7 @@ from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.db.replica import catch_up
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import NotFound
-from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat
+from topkapi.app.services.results.exports.formats import EXPORTS, ExportFormat, offered_exports
 from topkapi.app.services.results.exports.source import (
     ExportOptions,
     Progress,
@@ -72,6 +72,26 @@ class Completeness:
 
 
 @dataclass(frozen=True, slots=True)
+class OfferedExport:
+    """An export format of a study: its content and completeness."""
+
+    format: str
+    description: str
+    media_type: str
+    filename: str
+    assigned: int
+    finished: int
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ListedExport(OfferedExport):
+    """An export in a table, with its counts by tool."""
+
+    tools: Sequence[ToolCount]
+
+
+@dataclass(frozen=True, slots=True)
 class Export:
     """An export about to be written: its file name, completeness and bytes."""
 
@@ -86,7 +106,8 @@ def export_session(sessions: Sessions) -> Iterator[Session]:
     """Open a read session that sees one snapshot of the database until it is closed."""
     catch_up(sessions)
     with sessions.reports() as session:
-        queries.hold_still(session)
+        if session.get_bind().dialect.name == "postgresql":  # on SQLite it is so anyway
+            session.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         try:
             yield session
         finally:  # an aborted download leaves statements open
@@ -115,10 +136,33 @@ def open_export(
     session.info.setdefault(_OPEN, []).append(chunks)
     return Export(
         format=wanted,
-        filename=f"{slug}.{wanted.name}{wanted.suffix}",
+        filename=_filename(slug, wanted),
         completeness=completeness(source).of(wanted.tools),
         chunks=chunks,
     )
+
+
+def listed_exports(source: StudySource) -> list[ListedExport]:
+    """Return the formats that this study can be written in, and how complete each is now."""
+    whole = completeness(source)
+    return [
+        ListedExport(
+            format=each.name,
+            description=each.description,
+            media_type=each.media_type,
+            filename=_filename(source.study.slug, each),
+            assigned=counts.assigned,
+            finished=counts.finished,
+            complete=counts.complete,
+            tools=counts.tools,
+        )
+        for each in offered_exports(source)
+        for counts in [whole.of(each.tools)]
+    ]
+
+
+def _filename(slug: str, format: ExportFormat) -> str:
+    return f"{slug}.{format.name}{format.suffix}"
 
 
 def completeness(source: StudySource) -> Completeness:

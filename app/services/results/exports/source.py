@@ -2,16 +2,22 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
+from sqlalchemy import Row, func, select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Assignment, JudgmentRow, Study
+from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study, User
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.db.queries.studies.studies import study_of_slug
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid, NotFound
+
+Progress = Callable[[str, int, int], None]
+TEAM = " + "  # between the names of a team
+_SESSIONS = 20  # whose logs are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,7 @@ class Assessors:
     """All assessors of a study; pseudonyms follow the order of their first assignments."""
 
     def __init__(self, session: Session, study_id: int, *, pseudonyms: bool) -> None:
-        rows = queries.assessors_in_order(session, study_id)
+        rows = _assessors_in_order(session, study_id)
         self._people = {
             user_id: ExportedAssessor(user_id, email, name, f"assessor-{number:02}")
             for number, (user_id, email, name) in enumerate(rows, start=1)
@@ -80,10 +86,6 @@ def _shown(assessor: ExportedAssessor, pseudonyms: bool) -> str:
 
 if TYPE_CHECKING:
     from topkapi.analysis.aggregation import Method
-
-Progress = Callable[[str, int, int], None]
-TEAM = " + "  # between the names of a team
-_SESSIONS = 20  # whose logs are in memory at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,21 +206,19 @@ class StudySource:
         self, query: ExportedQuery, *, withdrawn: bool, tool: Tool | None
     ) -> list[AssignmentRecord]:
         """Return the assignments of a query, sorted by assessor, tool and round."""
-        found = [
+        rows = [
             row
-            for row in queries.assignments_of_query(
+            for row in _assignments_of_query(
                 self.session, query.number, self.only, machines=self.machines
             )
             if (withdrawn or row.withdrawn_at is None) and tool in (None, row.tool)
         ]
-        found.sort(
-            key=lambda row: (self.assessors.position(row.user_id), row.tool.value, row.round)
-        )
-        names = queries.document_names(self.session, query.number) if found else {}
+        rows.sort(key=lambda row: (self.assessors.position(row.user_id), row.tool.value, row.round))
+        names = queries.document_names(self.session, query.number) if rows else {}
         slug = self.study.slug
         return [
             AssignmentRecord(slug, query, self.assessors.name(row.user_id), row, names)
-            for row in found
+            for row in rows
         ]
 
     def all_works(
@@ -239,7 +239,7 @@ class StudySource:
             few = works[start : start + _SESSIONS]
             members = {work.assignment.id: (work.assignment, *work.team) for work in few}
             ids = [each.id for team in members.values() for each in team]
-            logs = queries.logs_of(self.session, ids)
+            logs = _logs_of(self.session, ids)
             for work in few:
                 team = members[work.assignment.id]
                 yield work, [row for each in team for row in logs.pop(each.id)]
@@ -274,3 +274,48 @@ class StudySource:
         """Yield the assignments of all queries with their logs."""
         for query in self.queries():
             yield from self.with_logs(self.works(query, withdrawn=withdrawn, tool=tool))
+
+
+def _assessors_in_order(session: Session, study_id: int) -> Sequence[Row[int, str, str]]:
+    """Return id, e-mail and name of everyone who has or had work, by first assignment."""
+    statement = (
+        select(User.id, User.email, User.name)
+        .join(Assignment, Assignment.user_id == User.id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id)
+        .group_by(User.id, User.email, User.name)
+        .order_by(func.min(Assignment.id))
+    )
+    return session.execute(statement).all()
+
+
+def _assignments_of_query(
+    session: Session, query_id: int, user_id: int | None, *, machines: bool = False
+) -> Sequence[Assignment]:
+    """Return all assignments of a query, withdrawn ones too; with ``user_id``, one person's.
+
+    Those of machines are among them only with ``machines``.
+    """
+    statement = select(Assignment).where(Assignment.query_id == query_id)
+    if user_id is not None:
+        statement = statement.where(Assignment.user_id == user_id)
+    elif not machines:
+        statement = statement.where(by_people())
+    return session.scalars(statement.order_by(Assignment.id)).all()
+
+
+def _logs_of(session: Session, assignment_ids: Sequence[int]) -> dict[int, list[JudgmentRow]]:
+    """Return the logs of assignments, each in order.
+
+    The rows have the attributes of `JudgmentRow` and are plain: tracking each in the session would
+    take half as long again.
+    """
+    logs: dict[int, list[JudgmentRow]] = {number: [] for number in assignment_ids}
+    statement = (
+        select(*JudgmentRow.__table__.columns)
+        .where(JudgmentRow.assignment_id.in_(assignment_ids))
+        .order_by(JudgmentRow.assignment_id, JudgmentRow.position)
+    )
+    for row in session.execute(statement):
+        logs[row.assignment_id].append(cast(JudgmentRow, row))
+    return logs

@@ -9,10 +9,11 @@ from hashlib import sha256
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.models import Assignment, Candidate, Query
 from topkapi.app.db.queries.judging import lists as ranked
-from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.lists.session import ListAnswer
@@ -34,6 +35,10 @@ Value = TypeVar("Value")
 MAX_CONFIDENCE_SESSIONS = 300  # per request; so many take a minute and a half
 MOST_ANSWERS = 1_000  # of a report within a request; see `is_large`
 _CONTENT = 2  # version of what jobs store; another one outdates every stored result
+_NO_GRADES = (
+    "no page of the lists has a grade. Have them graded with the tool 'grades', or import grades "
+    "with the candidates."
+)
 
 
 class StateCache(Generic[Value]):
@@ -118,7 +123,8 @@ def is_large(session: Session, study_id: int) -> bool:
     The time grows with the number of answers: 200 to 300 microseconds each, measured with 22 000 of
     them on 80 queries by 10 assessors.
     """
-    return queries.answers(session, study_id) > MOST_ANSWERS
+    statement = select(func.sum(Assignment.answered)).join(Query, Query.id == Assignment.query_id)
+    return (session.scalar(statement.where(Query.study_id == study_id)) or 0) > MOST_ANSWERS
 
 
 def _refuse_if_long(source: StudySource) -> None:
@@ -139,8 +145,8 @@ def state_of(source: StudySource) -> Hashable:
     all entries without reading the logs.
     """
     study = source.study
-    work = queries.work_state(source.session, study.id)
-    holdings = queries.holdings(source.session, study.id)
+    work = _work_state(source.session, study.id)
+    holdings = _holdings(source.session, study.id)
     names = tuple(sorted(names_of(source).items()))
     return study.name, study.settings, work, holdings, names
 
@@ -148,12 +154,6 @@ def state_of(source: StudySource) -> Hashable:
 def state_digest(source: StudySource) -> str:
     """Return a digest that is equal while everything is that a report depends on."""
     return sha256(repr((_CONTENT, state_of(source))).encode()).hexdigest()
-
-
-_NO_GRADES = (
-    "no page of the lists has a grade. Have them graded with the tool 'grades', or import grades "
-    "with the candidates."
-)
 
 
 class ListReports(StateCache["ListReport"]):
@@ -168,7 +168,7 @@ class ListReports(StateCache["ListReport"]):
 
 
 def make_list_report(source: StudySource) -> "ListReport":
-    """Make the report on lists; raise Invalid while nobody has compared any."""
+    """Make the report on lists; raise Invalid while no lists have been compared any."""
     from topkapi.analysis.report.study import StudyName
     from topkapi.analysis.report.subjects.lists import list_report
 
@@ -176,7 +176,7 @@ def make_list_report(source: StudySource) -> "ListReport":
     depth = study.settings.k
     answers = answers_in_study(source.session, study.id, depth)
     if not answers:
-        raise Invalid(f"{study.slug}: nobody has compared two lists yet.", field="study")
+        raise Invalid(f"{study.slug}: no lists have been compared yet.", field="study")
     grades = grades_of(source.session, answers)
     graded = as_preferences(answers, grades, depth) if grades.of else None
     figures = list_report(_duels(source.session, answers), graded, _NO_GRADES)
@@ -201,3 +201,31 @@ def _duels(session: Session, answers: list[ListVote]) -> "Duels":
         np.array(sides[1], dtype=np.int64),
         np.array(codes, dtype=np.int64),
     )
+
+
+def _work_state(session: Session, study_id: int) -> Hashable:
+    """Return a summary of assignments and logs that changes with every log entry."""
+    statement = (
+        select(
+            func.count(Assignment.id),
+            func.max(Assignment.id),
+            func.count(Assignment.withdrawn_at),
+            func.count(Assignment.finished_at),
+            func.sum(Assignment.answered),
+            func.sum(Assignment.active_ms),
+            func.max(Assignment.last_entry_at),
+        )
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id)
+    )
+    return tuple(session.execute(statement).one())
+
+
+def _holdings(session: Session, study_id: int) -> Hashable:
+    """Return counts of queries and candidates, to which an import may add."""
+    statement = (
+        select(func.count(Query.id.distinct()), func.count(Candidate.id), func.max(Candidate.id))
+        .outerjoin(Candidate, Candidate.query_id == Query.id)
+        .where(Query.study_id == study_id)
+    )
+    return tuple(session.execute(statement).one())

@@ -74,7 +74,7 @@ def _members(
     source: StudySource, people: Mapping[int, str] | None
 ) -> tuple[MemberErrors, ...] | None:
     """Return how the members of teams err; None in a study without teams."""
-    found = [
+    members = [
         MemberErrors(
             assessor=_named(source, people, [user_id]),
             answers=record.answers,
@@ -86,7 +86,7 @@ def _members(
         )
         for user_id, record in reliability_records(source)
     ]
-    return tuple(found) or None
+    return tuple(members) or None
 
 
 def _section(

@@ -38,29 +38,29 @@ def machine_data(
     if not machines:
         return None
     everyone = StudySource(session, source.study.slug, ExportOptions(machines=True))
-    found = gather(everyone, tools=JUDGED, by_id=True)  # assessors are named by their e-mails
+    study = gather(everyone, tools=JUDGED, by_id=True)  # assessors are named by their e-mails
     compared = list(list_answers(everyone))
     systems = sorted({name for each in compared for name in (each.left_system, each.right_system)})
-    lengths = text_lengths(session, study_id, {page for each in found.documents for page in each})
+    lengths = text_lengths(session, study_id, {page for each in study.documents for page in each})
     names = {
         each.email: machines.get(each.email)
         or (people or {}).get(each.user_id, source.assessors.name(each.user_id))
         for each in everyone.assessors.people
     }
-    lists = [_lists(found, compared, systems)] if compared else []
+    lists = [_lists(study, compared, systems)] if compared else []
     return MachineData(
         replace(
-            found,
-            assessors=tuple(names[email] for email in found.assessors),
-            tools=(*found.tools, *lists),
+            study,
+            assessors=tuple(names[email] for email in study.assessors),
+            tools=(*study.tools, *lists),
         ),
-        {at for at, email in enumerate(found.assessors) if email in machines},
+        {at for at, email in enumerate(study.assessors) if email in machines},
         {
-            Tool.PAIRS.value: _page_lengths(found, lengths),
+            Tool.PAIRS.value: _page_lengths(study, lengths),
             Tool.LISTS.value: list_lengths(compared, lengths),
         },
         tuple(systems),
-        _stated(source, found, machines, systems) if stated else {},
+        _stated(source, study, machines, systems) if stated else {},
     )
 
 

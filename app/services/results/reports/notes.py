@@ -36,11 +36,13 @@ def notes_on(study: StudyData, state: Completeness, lists: Completeness) -> list
             "from the preferences, are in the report on lists."
         ]
     if not state.assigned:
-        return ["Nothing is assigned yet. Give queries to assessors; the report fills as they end."]
+        return [
+            "Nothing is assigned yet. Assign queries to assessors; the report fills as they finish."
+        ]
     if not state.finished:
         return [
-            f"No session is finished yet ({state}). Lists, grades and agreement come with the "
-            "first ones that are."
+            f"No session is finished yet ({state}). Lists, grades and agreement appear once the "
+            "first ones are."
         ]
     found = _sharing(study)
     if not state.complete:
@@ -56,12 +58,12 @@ def _sharing(study: StudyData) -> list[str]:
         name = study.assessors[people.pop()]
         return [
             f"Only {name} has finished anything so far. Agreement needs two assessors who judge "
-            "the same query with the same tool: give the queries to a second person."
+            "the same query with the same tool: assign the queries to a second person."
         ]
     alone = [tool.title for tool in study.tools if tool.scores and not _is_shared(tool)]
     return [
-        f"{title}: no query was finished by two assessors, so there is no agreement to count. "
-        "Add a round, or wait for the sessions that are open."
+        f"{title}: no query was finished by two assessors, so agreement cannot be measured. Add a "
+        "round, or wait for the open sessions."
         for title in alone
     ]
 

@@ -1,8 +1,12 @@
 """Making the report of a study from the database."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
+
+from sqlalchemy import Row, func, select
+from sqlalchemy.orm import Session
 
 from topkapi.analysis.aggregation import Method
 from topkapi.analysis.report import Options, Report, StudyData, build_report
@@ -10,9 +14,9 @@ from topkapi.analysis.report.methods import StudyFacts
 from topkapi.analysis.report.serialise import restored
 from topkapi.analysis.report.subjects.confidence import ConfidenceSection
 from topkapi.analysis.report.subjects.machines import MachineData, machines_section
+from topkapi.app.db.models import Assignment, Query, User
 from topkapi.app.db.queries.assignments.assignments import adjudications_of_study
-from topkapi.app.db.queries.machines import machine_work
-from topkapi.app.db.queries.results.exports import answered_work
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services import guideline_history
@@ -61,7 +65,7 @@ def make_report(
 
 def facts_of(source: StudySource) -> StudyFacts:
     """Return how the study was run, for the methods section of its report."""
-    everything = answered_work(source.session, source.study.id)
+    everything = _answered_work(source.session, source.study.id)
     void = [row for row in everything if row.withdrawn]
     kept = [row for row in everything if not row.withdrawn]
     judged = [row for row in kept if row.tool in JUDGED and row.round != ADJUDICATION]
@@ -82,7 +86,7 @@ def facts_of(source: StudySource) -> StudyFacts:
         revisions=max(0, len(guideline_history.versions(source.session, source.study)) - 1),
         known=sum(row.known_answers for row in judged),
         known_right=sum(row.known_right for row in judged),
-        machines=tuple(machine_work(source.session, source.study.id)),
+        machines=tuple(_machine_work(source.session, source.study.id)),
         voided=len(void),
         voided_answers=sum(row.answered for row in void),
         adjudications=len(adjudicated),
@@ -119,18 +123,21 @@ def gathered(source: StudySource, people: dict[int, str] | None) -> GatheredStud
 
 
 def report_on(
-    found: GatheredStudy, options: Options | None = None, *, note: Note = lambda _share, _step: None
+    gathered: GatheredStudy,
+    options: Options | None = None,
+    *,
+    note: Note = lambda _share, _step: None,
 ) -> Report:
     """Compute the report; ``note`` is called before each step with the share done and its name."""
-    steps, total = count(1), 1 + 2 * len(found.study.tools)  # the first is reading
+    steps, total = count(1), 1 + 2 * len(gathered.study.tools)  # the first is reading
     report = build_report(
-        found.study,
+        gathered.study,
         options,
-        method=found.method,
+        method=gathered.method,
         note=lambda step: note(next(steps) / total, step),
     )
-    machines = None if found.machines is None else machines_section(found.machines)
-    return replace(report, notes=found.notes, machines=machines)
+    machines = None if gathered.machines is None else machines_section(gathered.machines)
+    return replace(report, notes=gathered.notes, machines=machines)
 
 
 def stored_as_report(
@@ -161,3 +168,47 @@ def _tools(source: StudySource) -> list[Tool]:
     wanted = set(source.study.settings.tools)
     used = {each.tool for each in completeness(source).tools if each.assigned}
     return [tool for tool in JUDGED if tool in wanted | used]
+
+
+def _machine_work(session: Session, study_id: int) -> list[tuple[str, int, int]]:
+    """Return name, sessions and answers of each machine that judged in a study."""
+    statement = (
+        select(User.name, func.count(), func.sum(Assignment.answered))
+        .join(Assignment, Assignment.user_id == User.id)
+        .join(Query, Query.id == Assignment.query_id)
+        .where(
+            Query.study_id == study_id,
+            User.machine,
+            Assignment.answered > 0,
+            Assignment.withdrawn_at.is_(None),
+        )
+        .group_by(User.id, User.name)
+        .order_by(User.name)
+    )
+    return [(name, count, int(answers)) for name, count, answers in session.execute(statement)]
+
+
+def _answered_work(session: Session, study_id: int) -> Sequence[Row[Any]]:
+    """Return all work with an answer in effect, without its logs.
+
+    A row has tool, round, answered, user_id, query_id, known_answers, known_right, withdrawn,
+    finished, and of pairs the sorter and whether ties are allowed.
+    """
+    statement = (
+        select(
+            Assignment.tool,
+            Assignment.round,
+            Assignment.answered,
+            Assignment.user_id,
+            Assignment.query_id,
+            Assignment.known_answers,
+            Assignment.known_right,
+            Assignment.withdrawn_at.is_not(None).label("withdrawn"),
+            Assignment.finished_at.is_not(None).label("finished"),
+            Assignment.plan["sorter"].as_string().label("sorter"),
+            Assignment.plan["allow_ties"].as_boolean().label("ties"),
+        )
+        .join(Query, Query.id == Assignment.query_id)
+        .where(Query.study_id == study_id, Assignment.answered > 0, by_people())
+    )
+    return session.execute(statement).all()

@@ -3,8 +3,10 @@
 from functools import partial
 from typing import TYPE_CHECKING
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from topkapi.app.db.models import Query, Ranking
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.services.results.exports import StudySource
 from topkapi.app.services.results.reports.cache import StateCache, state_of
@@ -39,8 +41,9 @@ class SystemReports(StateCache["StudySystems"]):
         source = StudySource(session, slug)
         if not queries.has_systems(session, source.study.id):
             return _read(source).report(session, truth, baseline)
-        lists = queries.lists_state(session, source.study.id)
-        state = (stored.job_id if stored else state_of(source), lists)
+        lists = select(func.count(Ranking.id), func.max(Ranking.id)).join(Query)
+        held = session.execute(lists.where(Query.study_id == source.study.id)).one()
+        state = (stored.job_id if stored else state_of(source), *held)  # imports change it
         make = partial(_read, source, stored)
         with self.current(source.study.id, state, make) as found:
             return found.report(session, truth, baseline, shared=shared)

@@ -5,12 +5,14 @@ import io
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
+from sqlalchemy import select
 from sqlalchemy.exc import IntegrityError
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Study, SystemRun
+from topkapi.app.db.models import Query, Study, SystemRun
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.domain.text.sizes import format_size
@@ -51,9 +53,25 @@ class RunsRefused(Invalid):
         super().__init__("No run was added. Correct the files and add them again.", field="file")
 
 
-def runs_of(session: Session, study: Study) -> Sequence[SystemRun]:
+@dataclass(frozen=True, slots=True)
+class StoredRun:
+    """The run of a system in a study."""
+
+    id: int
+    system: str
+    file: str
+    queries: int
+    lines: int
+    added_at: datetime
+
+
+def runs_of(session: Session, study: Study) -> list[StoredRun]:
     """Return the study's runs by name."""
-    return queries.runs_of_study(session, study.id)
+    return [_record(run) for run in queries.runs_of_study(session, study.id)]
+
+
+def _record(run: SystemRun) -> StoredRun:
+    return StoredRun(run.id, run.system, run.filename, run.queries, run.lines, run.created_at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,26 +92,27 @@ def read_runs(files: Sequence[tuple[str, bytes]]) -> list[ReadRun]:
     transaction.
     """
     problems: list[str] = []
-    found: dict[str, ReadRun] = {}
+    by_system: dict[str, ReadRun] = {}
     for name, data in files:
         try:
             for run in _read(storable(name)[:_MOST_NAME], data):
-                if run.system in found:
-                    other = found[run.system].filename
+                if run.system in by_system:
+                    other = by_system[run.system].filename
                     raise ValueError(f"{run.filename}: {run.system!r} is also in {other}.")
-                found[run.system] = run
+                by_system[run.system] = run
         except ValueError as error:
             problems.append(str(error))
-    if problems or not found:
+    if problems or not by_system:
         raise RunsRefused(problems or ["There is no file. Choose one or more TREC runs."])
-    return list(found.values())
+    return list(by_system.values())
 
 
 def add_runs(
     session: Session, study: Study, runs: Sequence[ReadRun], *, actor_id: int | None = None
-) -> list[SystemRun]:
+) -> list[StoredRun]:
     """Add runs to a study, all of them or none; raise RunsRefused."""
-    known = queries.query_names(session, study.id)
+    names = select(Query.external_id).where(Query.study_id == study.id)
+    known = set(session.scalars(names))
     taken = {run.system for run in runs_of(session, study)}
     problems = [problem for run in runs if (problem := _problem(run, known, taken))]
     if len(taken) + len(runs) > MOST_SYSTEMS:
@@ -105,7 +124,7 @@ def add_runs(
 
 def remove_run(
     session: Session, study: Study, run_id: int, *, actor_id: int | None = None
-) -> SystemRun:
+) -> StoredRun:
     """Remove a run of the study."""
     run = session.get(SystemRun, run_id)
     if run is None or run.study_id != study.id:
@@ -113,7 +132,7 @@ def remove_run(
     session.delete(run)
     session.flush()
     audit.record(session, actor_id, "systems.remove", study.slug, system=run.system)
-    return run
+    return _record(run)
 
 
 def run_text(data: bytes) -> str:
@@ -123,14 +142,14 @@ def run_text(data: bytes) -> str:
 
 def scores_in_run(data: bytes, query: str) -> dict[str, float]:
     """Return the scores of a stored run for one query, by document; reads line by line."""
-    found = {}
+    scores = {}
     begin = f"{query} ".encode()
     with gzip.open(io.BytesIO(data)) as stream:
         for line in stream:
             if line.startswith(begin):
                 _, _, document, _, score, _ = line.decode().split()
-                found[document] = float(score)
-    return found
+                scores[document] = float(score)
+    return scores
 
 
 def _problem(run: ReadRun, known: set[str], taken: set[str]) -> str | None:
@@ -190,7 +209,7 @@ def unpacked(name: str, data: bytes, longest: int = _PIECE) -> bytes:
 
 def _store(
     session: Session, study: Study, runs: Sequence[ReadRun], actor_id: int | None
-) -> list[SystemRun]:
+) -> list[StoredRun]:
     rows = [
         SystemRun(
             study_id=study.id,
@@ -210,4 +229,4 @@ def _store(
     for run in runs:
         facts = {"system": run.system, "file": run.filename}
         audit.record(session, actor_id, "systems.add", study.slug, **facts)
-    return rows
+    return [_record(row) for row in rows]

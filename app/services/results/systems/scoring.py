@@ -8,6 +8,7 @@ from itertools import product
 from typing import Self
 
 import numpy as np
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.analysis.agreement import Judgments
@@ -29,6 +30,7 @@ from topkapi.analysis.report.subjects.systems import (
     score_runs,
     system_scores,
 )
+from topkapi.app.db.models import Document, Query, Ranking
 from topkapi.app.db.queries.machines import machines_at_work
 from topkapi.app.db.queries.results import systems as queries
 from topkapi.app.db.queries.results.exports import text_lengths
@@ -153,21 +155,21 @@ class StudySystems:
         if shared:
             runs = {key[2]: self._run(session, key) for key in self._keys(session, truth)}
             labels = {
-                query: found
-                for query, found in labels.items()
+                query: label
+                for query, label in labels.items()
                 if all(query in run for run in runs.values())
             }
             if not labels:
                 raise Invalid("No judged query is in every run.", field="shared")
-            found = {name: self._scored(run, truth, labels) for name, run in runs.items()}
+            scored = {name: self._scored(run, truth, labels) for name, run in runs.items()}
         else:
-            found = dict(self._of_systems(session, truth))
-        if baseline is not None and baseline not in found:
+            scored = dict(self._of_systems(session, truth))
+        if baseline is not None and baseline not in scored:
             raise Invalid(f"{self.name.slug} has no system {baseline!r}.", field="baseline")
-        if not found:
+        if not scored:
             return None
         return system_scores(
-            found,
+            scored,
             truth=truth,
             k=self.k[truth],
             queries=len(labels),
@@ -184,14 +186,15 @@ class StudySystems:
 
     def _keys(self, session: Session, truth: Truth) -> Iterator[RunKey]:
         runs = {run.system: run.id for run in queries.runs_of_study(session, self.study_id)}
-        for system in sorted({*runs, *queries.list_systems(session, self.study_id)}):
+        lists = select(Ranking.system).join(Query).where(Query.study_id == self.study_id)
+        for system in sorted({*runs, *session.scalars(lists.distinct())}):
             yield truth, runs.get(system, 0), system
 
     def _run(self, session: Session, key: RunKey) -> Run:
         _, number, system = key
         if number:
             return parse_run(run_text(queries.run_data(session, number)))
-        lists = queries.lists_of_system(session, self.study_id, system)
+        lists = _lists_of_system(session, self.study_id, system)
         return {
             query: {name: -float(rank) for rank, name in enumerate(documents, start=1)}
             for query, documents in lists
@@ -257,3 +260,22 @@ def _leaderboard(source: StudySource, answers: Sequence[ListJudgment]) -> Leader
 def _numbered(names: list[str]) -> list[int]:
     known = {name: number for number, name in enumerate(dict.fromkeys(names))}
     return [known[name] for name in names]
+
+
+def _lists_of_system(
+    session: Session, study_id: int, system: str
+) -> Iterator[tuple[str, list[str]]]:
+    """Yield query and documents, best first, of each list of a system, all by their file ids."""
+    rows = session.execute(
+        select(Query.external_id, Ranking.documents)
+        .join(Query, Query.id == Ranking.query_id)
+        .where(Query.study_id == study_id, Ranking.system == system)
+    ).all()
+    names = {
+        row[0]: row[1]
+        for row in session.execute(
+            select(Document.id, Document.external_id).where(Document.study_id == study_id)
+        )
+    }
+    for query, documents in rows:
+        yield query, [names[document] for document in documents]
