@@ -1,18 +1,20 @@
 """Studies with judged work, written directly into the log, for tests of exports."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from itertools import count
 from typing import Any
 
-from sqlalchemy import insert, select
+from sqlalchemy import func, insert, select
 from sqlalchemy.orm import Session
 
 from tests.factories import make_assignment, make_study, make_user, queries_of
 from topkapi.app.db.models import (
     Assignment,
     Candidate,
+    Document,
     JudgmentRow,
     MachineCall,
     Query,
@@ -39,15 +41,22 @@ def by_worth(question: Question) -> Answer:
     return Answer.LEFT if left > right else Answer.RIGHT
 
 
-def steps(session: AnySession, person: Person = by_worth) -> Iterator[Entry[Any]]:
-    """Yield answers until the session is finished; each is appended before the next."""
+def steps(
+    session: AnySession, person: Person = by_worth, *, before: int = 0
+) -> Iterator[Entry[Any]]:
+    """Yield answers until the session is finished; each is appended before the next.
+
+    Answers depend on how far a page's id is above ``before``, the last id that another study has:
+    they are the same on a database that other tests have filled.
+    """
     while True:
         state = session.state
         if isinstance(state, Asking):
             asked = state.question
-            judgment: Any = Judgment(asked.kind, asked.left, asked.right, person(asked))
+            numbered = replace(asked, left=asked.left - before, right=asked.right - before)
+            judgment: Any = Judgment(asked.kind, asked.left, asked.right, person(numbered))
         elif isinstance(state, AskingGrade):
-            step = state.document * 7 + len(session.plan.seed)  # type: ignore[attr-defined]
+            step = (state.document - before) * 7 + len(session.plan.seed)  # type: ignore[attr-defined]
             judgment = Grading(state.document, DEFAULT_GRADES[step % 5])
         else:
             return
@@ -68,7 +77,7 @@ def judge(
     """Write a log of at most ``most`` entries; at ``undo_at``, undo two and redo one."""
     live = SESSIONS[assignment.tool].open(assignment.plan)
     entries: list[Entry[Any]] = []
-    for entry in steps(live, person):
+    for entry in steps(live, person, before=_first_id(session, assignment) - 1):
         entries.append(entry)
         if len(entries) == undo_at:
             for kind in (EntryKind.UNDO, EntryKind.UNDO, EntryKind.REDO):
@@ -83,6 +92,12 @@ def judge(
     assignment.finished_at = assignment.last_entry_at if finished else None
     assignment.active_ms = 4000 * len(entries)
     session.flush()
+
+
+def _first_id(session: Session, assignment: Assignment) -> int:
+    """Return the lowest id of a page of the study."""
+    study = session.get_one(Query, assignment.query_id).study_id
+    return session.scalar(select(func.min(Document.id)).where(Document.study_id == study)) or 1
 
 
 def rows_of(

@@ -184,7 +184,7 @@ def make_assigned(
             user_id=person.id,
             query_id=query.id,
             tool=tool,
-            plan=stored_plan(rules, tool, documents, f"seed {number}"),
+            plan=stored_plan(rules, tool, documents, "tulips"),
         )
         session.add(assignment)
         session.flush()

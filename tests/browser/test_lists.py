@@ -53,7 +53,7 @@ def list_assigned(
         else:
             study = session.merge(study)
         query = queries_of(session, study)[0]
-        work = give_lists(session, study, query, user=user, round=round, seed=str(number))
+        work = give_lists(session, study, query, user=user, round=round, seed=f"lists {round}")
         session.flush()
         return AssignedWork(site, user, work, study, query)
 
