@@ -281,15 +281,16 @@ class Posterior:
         everybody = np.arange(self.n)
         scores = self._prior_means(everybody)[points]
         scores += np.sqrt(self._prior_variances())[points, None] * noise
-        for point in np.unique(points):
-            at = points == point
+        ends = np.cumsum(counts)
+        for point in np.flatnonzero(counts):
+            at = slice(ends[point] - counts[point], ends[point])
             mean, cov = self._mean[point], self._cov[point]
             sds = np.sqrt(cov.diagonal())
-            scores[np.ix_(at, self.pages)] = mean + sds * noise[np.ix_(at, self.pages)]
+            scores[at, self.pages] = mean + sds * noise[at, self.pages]
             rows = np.argsort(-(mean + sds), kind="stable")[:jointly]
             root = np.linalg.cholesky(cov[np.ix_(rows, rows)] + 1e-9 * np.eye(rows.size))
             pages = self.pages[rows]
-            scores[np.ix_(at, pages)] = mean[rows] + noise[np.ix_(at, pages)] @ root.T
+            scores[at, pages] = mean[rows] + noise[at, pages] @ root.T
         return scores, points
 
     def of_everybody(self, scores: FloatArray, points: IntArray) -> FloatArray:
