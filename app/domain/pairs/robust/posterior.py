@@ -281,16 +281,17 @@ class Posterior:
         everybody = np.arange(self.n)
         scores = self._prior_means(everybody)[points]
         scores += np.sqrt(self._prior_variances())[points, None] * noise
+        noise, drawn = noise.take(self.pages, axis=1), np.empty((points.size, self.pages.size))
         ends = np.cumsum(counts)
         for point in np.flatnonzero(counts):
             at = slice(ends[point] - counts[point], ends[point])
             mean, cov = self._mean[point], self._cov[point]
             sds = np.sqrt(cov.diagonal())
-            scores[at, self.pages] = mean + sds * noise[at, self.pages]
+            drawn[at] = mean + sds * noise[at]
             rows = np.argsort(-(mean + sds), kind="stable")[:jointly]
             root = np.linalg.cholesky(cov[np.ix_(rows, rows)] + 1e-9 * np.eye(rows.size))
-            pages = self.pages[rows]
-            scores[at, pages] = mean[rows] + noise[at, pages] @ root.T
+            drawn[at, rows] = mean[rows] + noise[at].take(rows, axis=1) @ root.T
+        scores[:, self.pages] = drawn
         return scores, points
 
     def of_everybody(self, scores: FloatArray, points: IntArray) -> FloatArray:

@@ -26,6 +26,7 @@ DRAWS = 640
 CANDIDATES = 24  # pages whose pairs are considered, while one of them may be asked
 PAIRS = 276  # considered at most, those of all candidates
 BREADTH = 10  # least number of ranks that matter, for the order
+_FAR = 23.0  # of scores: odds of beyond 1e-17 are all alike
 _LOGISTIC = np.float32(1.702)  # the logistic function that is nearest to the normal distribution
 FADES = {Goal.ORDER: (0.8, 0.65), Goal.MEMBERS: (1.0, 1.0)}  # per rank: first question, last
 
@@ -86,11 +87,12 @@ def best_question(
     else:
         return None
     lapse = posterior.lapses()[drawn.points, person].astype(np.float32)
-    scores = drawn.scores[:, pages].T.astype(np.float32)
-    apart = np.minimum(_LOGISTIC * (scores[j] - scores[i]), 80.0)
-    chances = (1.0 - lapse) / (1.0 + np.exp(apart)) + lapse / 2.0
+    scores = np.clip(drawn.scores[:, pages].T, -_FAR, _FAR).astype(np.float32)
+    odds = np.exp(_LOGISTIC * scores)
+    chances = (1.0 - lapse) / (1.0 + odds[j] / odds[i]) + lapse / 2.0
     mean = chances.mean(axis=1)
-    told = chances.var(axis=1) / (mean * (1.0 - mean)) * (matters[pages[i]] + matters[pages[j]])
+    variance = np.einsum("ij,ij->i", chances, chances) / lapse.size - mean**2
+    told = variance / (mean * (1.0 - mean)) * (matters[pages[i]] + matters[pages[j]])
     best = int(np.argmax(told))
     pair = int(pages[i[best]]), int(pages[j[best]])
     return pair if mean[best] >= 0.5 else pair[::-1]
