@@ -1,5 +1,6 @@
 import re
 from collections.abc import Iterator
+from datetime import timedelta
 
 import httpx
 import pytest
@@ -7,9 +8,18 @@ from fastapi import FastAPI
 from sqlalchemy import select
 
 from tests.clients import form_token, open_client
-from tests.factories import PASSWORD, Enter, make_user, sign_in, token_headers
+from tests.factories import (
+    PASSWORD,
+    Enter,
+    make_assignment,
+    make_study,
+    make_user,
+    queries_of,
+    sign_in,
+    token_headers,
+)
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import ApiToken, AuditEvent, User
+from topkapi.app.db.models import ApiToken, AuditEvent, Study, User
 from topkapi.app.db.queries.accounts.people import SORTS
 from topkapi.app.domain.enums import Role
 from topkapi.app.services import audit
@@ -272,3 +282,27 @@ def test_a_person_is_erased_after_the_address_was_entered(
     assert "Ansa" not in page
     assert f"person-{person.id}@erased.invalid" in page
     assert "Erase permanently" not in page
+
+
+@pytest.mark.usefixtures("admin")
+def test_only_what_a_person_needs_is_a_primary_button(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        free, busy = (make_user(session, password=PASSWORD) for _ in range(2))
+        study = make_study(session)
+        make_assignment(session, user=busy, query=queries_of(session, study)[0])
+
+    def primary(person: User) -> list[str]:
+        page = client.get(f"/people/{person.id}").text
+        return re.findall(r'btn--primary"[^>]*>\s*([^<]*?)\s*<', page)
+
+    assert primary(free) == ["Assign work"]
+    assert primary(busy) == []
+    assert client.get(f"/people/{busy.id}").text.count("No warning") == 1
+    with sessions.write.begin() as session:
+        session.get_one(Study, study.id).created_at -= timedelta(days=3)
+    page = client.get(f"/people/{busy.id}").text
+    assert primary(busy) == ["Check the work"]
+    assert "&amp;state=open" in page
+    assert "No warning" not in page
