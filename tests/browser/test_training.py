@@ -84,6 +84,7 @@ def test_training_by_keyboard_only_opens_the_work(site: Site, context: BrowserCo
         expect(page.locator("#verdict")).to_contain_text(WHY if number == 3 else "is saved.")
         bar = page.get_by_role("progressbar")
         expect(bar).to_have_attribute("aria-valuenow", str(number))
+        expect(bar).to_have_text(f"{number} of 3 answered, {3 - number} left")
         page.keyboard.press("Enter")
         expect(page.locator("#verdict")).to_have_count(0)
     expect(page.get_by_text("You have 1 try left.")).to_be_visible()

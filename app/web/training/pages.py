@@ -1,6 +1,7 @@
 """Training pages: the steps of an assessor; settings, questions and people of a study."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Annotated
 
 from fastapi import APIRouter, Form, Query, Request
@@ -140,9 +141,13 @@ def _practice_page(
     state = practice_state(session, training, item, number, done=done)
     reading = display_preferences_of(request)
     texts = snippet_texts(session, state)
+    question = question_view(state, request.app.state.page_links, reading, texts)
+    # A training may mix tools, so its progress has the verb of none.
+    text = f"{done} of {training.of} questions answered, {training.of - done} left"
+    progress = replace(question.progress, text=text, verb="answered")
     keys = keys_of(user.keys)
     view = PracticeView(
-        question=question_view(state, request.app.state.page_links, reading, texts),
+        question=replace(question, progress=progress),
         query=state.query,
         context=JudgingContext(training.guidelines, training.settings, number, len(items), 0, keys),
         terms=TermsView(0, state.terms, keys["highlight"]),
