@@ -20,7 +20,8 @@ from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.visit import StudyHead
 
-STEP, ROW, TOP, LEFT = 132, 30, 34, 380  # pixels of the chart
+STEP, ROW, TOP, LEFT, RIGHT = 132, 30, 34, 380, 60  # pixels of the chart
+WIDTH = 926  # of a card at 1024 px: fewer columns have larger steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +116,13 @@ def bump_chart(results: QueryResults) -> BumpChart | None:
     if len(columns) < 2:
         return None
     outside = TOP + ROW * results.k
+    step = max(STEP, (WIDTH - LEFT - RIGHT) // (len(columns) - 1))
     return BumpChart(
-        width=LEFT + STEP * (len(columns) - 1) + 60,
+        width=LEFT + step * (len(columns) - 1) + RIGHT,
         height=outside + ROW,
-        columns=[(LEFT + STEP * at, name) for at, name in enumerate(columns)],
+        columns=[(LEFT + step * at, name) for at, name in enumerate(columns)],
         outside_y=outside,
-        lines=[_line(each, outside) for each in results.ranked if each.is_listed],
+        lines=[_line(each, step, outside) for each in results.ranked if each.is_listed],
     )
 
 
@@ -139,10 +141,10 @@ def list_names(results: QueryResults) -> list[str]:
     ]
 
 
-def _line(ranked: RankedDocument, outside: int) -> BumpLine:
+def _line(ranked: RankedDocument, step: int, outside: int) -> BumpLine:
     ranks = [ranked.consensus, *ranked.ranks]
     places = [
-        (LEFT + STEP * at, outside if rank is None else TOP + ROW * (rank - 1), rank)
+        (LEFT + step * at, outside if rank is None else TOP + ROW * (rank - 1), rank)
         for at, rank in enumerate(ranks)
     ]
     return BumpLine(
