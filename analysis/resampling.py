@@ -197,8 +197,7 @@ def resampled_rows(groups: IntArray, runs: int, seed: int) -> Iterator[IntArray]
 
 def percentiles(values: FloatArray | Sequence[FloatArray], tail: float) -> FloatArray:
     """Return both ends of percentile intervals over axis 0 of (draws, ...), NaN left out."""
-    ends: FloatArray = np.nanquantile(values, (tail, 1 - tail), axis=0)
-    return ends
+    return np.nanquantile(values, (tail, 1 - tail), axis=0)
 
 
 def same_assessors(query: IntArray, assessor: IntArray, n_queries: int) -> IntArray:

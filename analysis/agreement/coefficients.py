@@ -37,8 +37,7 @@ def both_orders(counts: IntArray | FloatArray) -> FloatArray:
     >>> both_orders(np.array([[4, 0, 0], [0, 0, 1], [0, 0, 0]])).tolist()
     [[2.0, 0.0, 0.0], [0.5, 0.0, 0.5], [0.0, 0.0, 2.0]]
     """
-    averaged: FloatArray = (counts + counts[..., ::-1, ::-1]) / 2
-    return averaged
+    return (counts + counts[..., ::-1, ::-1]) / 2
 
 
 def cohen_kappa(counts: IntArray | FloatArray) -> FloatArray:
@@ -212,8 +211,7 @@ def _alpha(coincidences: FloatArray) -> FloatArray:
     observed = total - np.trace(coincidences, axis1=-2, axis2=-1)
     expected = total**2 - (margins**2).sum(axis=-1)
     scale = np.maximum(total, 1) ** 2
-    result: FloatArray = 1 - ratio((total - 1) * observed / scale, expected / scale, least=TINY)
-    return result
+    return 1 - ratio((total - 1) * observed / scale, expected / scale, least=TINY)
 
 
 def _beyond(observed: FloatArray, chance: FloatArray) -> FloatArray:

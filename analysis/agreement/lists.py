@@ -101,8 +101,7 @@ def _overlap(one: FloatArray, other: FloatArray, persistence: float) -> FloatArr
     ranks = np.arange(1, len(one) + 1)
     weights = (1 - persistence) / persistence * persistence**ranks / ranks
     weights[-1] += persistence ** len(one) / len(one)
-    found: FloatArray = np.tensordot(weights, overlap, axes=1)
-    return found
+    return np.tensordot(weights, overlap, axes=1)
 
 
 def _inside(values: FloatArray, depth: int) -> FloatArray:
@@ -113,8 +112,7 @@ def _inside(values: FloatArray, depth: int) -> FloatArray:
     last = stats.rankdata(-values, method="max", axis=1)
     top = stats.rankdata(-values, method="min", axis=1)
     d = np.arange(1, min(depth, values.shape[1]) + 1)[:, None, None]
-    shares: FloatArray = np.clip((d - top + 1) / (last - top + 1), 0, 1)
-    return shares
+    return np.clip((d - top + 1) / (last - top + 1), 0, 1)
 
 
 def list_similarity(

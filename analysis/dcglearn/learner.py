@@ -116,8 +116,7 @@ class DCGLearn:
     def predict(self, preferences: ListPreferences) -> IntArray:
         """Predict 1 where the left list is worth more, -1 where the right one is, else 0: (n,)."""
         margins = self.margins(preferences)
-        signs: IntArray = np.where(np.abs(margins) > 1e-12, np.sign(margins), 0).astype(np.int64)
-        return signs
+        return np.where(np.abs(margins) > 1e-12, np.sign(margins), 0).astype(np.int64)
 
     def save(self, path: str | Path) -> None:
         """Write settings, weights, gains and discounts as JSON, every digit kept."""

@@ -68,8 +68,7 @@ def fold_numbers(answers: IntArray, n_folds: int, seed: int, groups: IntArray | 
     n_groups = int(names.max(initial=-1)) + 1
     if n_groups < n_folds:
         raise BadData(f"{n_groups} queries cannot fill {n_folds} folds: take fewer folds")
-    fold: IntArray = np.random.default_rng(seed).permutation(np.arange(n_groups) % n_folds)[names]
-    return fold
+    return np.random.default_rng(seed).permutation(np.arange(n_groups) % n_folds)[names]
 
 
 def held_out_margins(preferences: ListPreferences, fit: Fit, folds: IntArray) -> FloatArray:

@@ -100,8 +100,7 @@ def drift(timings: Timings, sessions: Sessions, drawn: Resamples) -> tuple[float
 
 
 def _factor(sums: FloatArray) -> FloatArray:
-    factor: FloatArray = np.exp(ratio(sums[..., 0], sums[..., 1]))
-    return factor
+    return np.exp(ratio(sums[..., 0], sums[..., 1]))
 
 
 def by_assessor(timings: Timings, sessions: Sessions) -> dict[int, FloatArray]:

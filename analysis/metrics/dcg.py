@@ -13,8 +13,7 @@ from topkapi.analysis.typing import FloatArray
 
 def standard_discounts(depth: int) -> FloatArray:
     """Return 1 / log2(1 + j) for ranks j = 1 .. depth."""
-    discounts: FloatArray = 1.0 / np.log2(np.arange(2, depth + 2))
-    return discounts
+    return 1.0 / np.log2(np.arange(2, depth + 2))
 
 
 def letor4_discounts(depth: int) -> FloatArray:
@@ -22,8 +21,7 @@ def letor4_discounts(depth: int) -> FloatArray:
 
     This is the rule of LETOR 4.0's evaluation script.
     """
-    discounts: FloatArray = 1.0 / np.log2(np.maximum(np.arange(1, depth + 1), 2))
-    return discounts
+    return 1.0 / np.log2(np.maximum(np.arange(1, depth + 1), 2))
 
 
 def scaled_gains(labels: FloatArray, top: FloatArray) -> FloatArray:
@@ -31,8 +29,7 @@ def scaled_gains(labels: FloatArray, top: FloatArray) -> FloatArray:
 
     ``top`` (b,) holds the highest labels of the queries.
     """
-    gains: FloatArray = np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
-    return gains
+    return np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
 
 
 def ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:

@@ -33,8 +33,7 @@ def topk_gains(ranks: IntArray, k: int) -> FloatArray:
     array([0.75, 0.25, 0.  , 0.  ])
     """
     inside = (ranks >= 0) & (ranks < k)
-    gains: FloatArray = np.where(inside, np.exp2(-np.where(inside, ranks, 0.0)) - 2.0**-k, 0.0)
-    return gains
+    return np.where(inside, np.exp2(-np.where(inside, ranks, 0.0)) - 2.0**-k, 0.0)
 
 
 def kappa_ndcg_of_lists(ranks: IntArray, k: int, *, n_items: int | None = None) -> FloatArray:

@@ -34,8 +34,7 @@ def rank_biased(
     """Compute rank-biased precision ([MZ08]_, equation (2)), cut at k, (b,)."""
     hits = _hits(batch, k, expected=expected)
     weights = (1 - persistence) * persistence ** np.arange(hits.shape[1])
-    values: FloatArray = hits @ weights
-    return values
+    return hits @ weights
 
 
 def _hits(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:

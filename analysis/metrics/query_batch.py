@@ -57,8 +57,7 @@ class QueryBatch:
     @cached_property
     def retrieved(self) -> BoolArray:
         """Which positions hold a document of the ranking, (b, w)."""
-        retrieved: BoolArray = self.filled & (self.scores > -np.inf)
-        return retrieved
+        return self.filled & (self.scores > -np.inf)
 
     def order(self, depth: int) -> IntArray:
         """Return positions of the best ``depth`` documents, best first, (b, depth)."""

@@ -89,5 +89,4 @@ class LightGBM(LibraryTrees):
         self.require_fitted(data)
         if self._booster is None:
             self._booster = _package().Booster(model_str=self.trees_)
-        scores: FloatArray = np.asarray(self._booster.predict(data.features, num_threads=1))
-        return scores
+        return np.asarray(self._booster.predict(data.features, num_threads=1))

@@ -51,8 +51,7 @@ def are_counts_fixed(scores: Sequence[Scores]) -> bool:
 
 def _borders(values: FloatArray) -> FloatArray:
     """Return every label but the lowest."""
-    borders: FloatArray = np.unique(values[~np.isnan(values)])[1:]
-    return borders
+    return np.unique(values[~np.isnan(values)])[1:]
 
 
 def _below(values: FloatArray, borders: FloatArray) -> FloatArray:

@@ -186,11 +186,9 @@ def _by_rank(seen: FloatArray, shares: FloatArray) -> IntArray:
     """Deal as many of each label as expected, as in a list of the best k."""
     n = seen.shape[1]
     labels = np.searchsorted(np.rint(n * shares), np.arange(n), side="right")
-    dealt: IntArray = labels[np.argsort(np.argsort(seen, axis=1), axis=1)]
-    return dealt
+    return labels[np.argsort(np.argsort(seen, axis=1), axis=1)]
 
 
 def _by_border(seen: FloatArray, shares: FloatArray) -> IntArray:
     """Deal the label between whose borders a page was seen, as in grading."""
-    dealt: IntArray = np.searchsorted(stats.norm.ppf(shares), seen)
-    return dealt
+    return np.searchsorted(stats.norm.ppf(shares), seen)

@@ -48,8 +48,7 @@ class Population:
 
     def log_prior(self) -> FloatArray:
         """Return the log density of every rate of the grid, up to a constant."""
-        density: FloatArray = -0.5 * ((LOGITS - self.mean) / self.deviation) ** 2
-        return density
+        return -0.5 * ((LOGITS - self.mean) / self.deviation) ** 2
 
     def draw_rates(self, log_likelihood: FloatArray) -> IntArray:
         """Draw a rate for every row of (n, grid), as indices of the grid."""

@@ -75,8 +75,7 @@ class Stump:
         """Return the score that the weak ranker adds per document, (n,)."""
         column = features[:, self.feature]
         weak = column if self.threshold is None else column > self.threshold
-        scores: FloatArray = self.alpha * weak
-        return scores
+        return self.alpha * weak
 
 
 def sum_of_stumps(

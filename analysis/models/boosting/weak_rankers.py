@@ -54,8 +54,7 @@ class FeatureFamily(Family):
 
     def list_edges(self, chances: FloatArray) -> FloatArray:
         """Return the mean kappa-NDCG on T of every feature."""
-        edges: FloatArray = self.table @ chances
-        return edges
+        return self.table @ chances
 
     def pair_edges(self, potentials: FloatArray) -> FloatArray:
         """Return the weighted mean difference of every feature over pairs."""

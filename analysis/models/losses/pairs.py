@@ -57,8 +57,7 @@ class PairChunk:
     @cached_property
     def partners(self) -> IntArray:
         """Rows of the worse documents, counted from ``first``, (n_pairs,)."""
-        partners: IntArray = self.worse - np.int32(self.first)
-        return partners
+        return self.worse - np.int32(self.first)
 
     @property
     def rows(self) -> slice:
@@ -117,8 +116,7 @@ class Pairs:
     @cached_property
     def counts(self) -> IntArray:
         """Number of documents that each row is better than, (n,)."""
-        counts: IntArray = self.last_worse - self.first_worse
-        return counts
+        return self.last_worse - self.first_worse
 
     @cached_property
     def n_pairs(self) -> int:

@@ -16,8 +16,7 @@ from topkapi.analysis.typing import FloatArray
 def subset_members(size: int) -> FloatArray:
     """Return 0 and 1 for the members of each subset of ``size`` documents, (2^size, size)."""
     numbers = np.arange(2**size)[:, None] >> np.arange(size)
-    members: FloatArray = (numbers & 1).astype(float)
-    return members
+    return (numbers & 1).astype(float)
 
 
 @lru_cache(maxsize=32)

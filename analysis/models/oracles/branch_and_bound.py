@@ -97,8 +97,7 @@ def _costs(known: Candidates, rows: IntArray, left: IntArray, position: int) -> 
     keys = known.keys[rows[:, None], left]
     drops = known.drops[rows, position : position + left.shape[1]]
     before, weighed = (np.cumsum(each, axis=1) - each for each in (drops, drops * keys))
-    found: FloatArray = weighed - keys * before
-    return found
+    return weighed - keys * before
 
 
 def _cheapest(queries: IntArray, costs: FloatArray, most: int, whole: BoolArray) -> IntArray:

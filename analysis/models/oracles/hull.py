@@ -57,8 +57,7 @@ class Corners:
     @property
     def bound(self) -> FloatArray:
         """Upper bound of the products, (b,)."""
-        found: FloatArray = self.top**2 / (4.0 * self.weight)
-        return found
+        return self.top**2 / (4.0 * self.weight)
 
     def meet(self, which: IntArray, found: Corner) -> None:
         """Keep the better of what is known and a corner of some queries."""

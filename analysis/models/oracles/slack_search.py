@@ -58,8 +58,7 @@ def _by_count(lists: TopLists, scores: FloatArray) -> IntArray:
     products = np.where((loss > LEAST_LOSS) & np.isfinite(height), loss * height, -np.inf)
     number = products.argmax(axis=1)[:, None]
     chosen = (ranks[0] < number) | (ranks[1] < n - number)
-    found: IntArray = np.argsort(~chosen, axis=1, kind="stable")[:, :n]
-    return found
+    return np.argsort(~chosen, axis=1, kind="stable")[:, :n]
 
 
 def _by_bound(lists: TopLists, scores: FloatArray) -> IntArray:

@@ -187,5 +187,4 @@ def add_pull(pull: FloatArray, lists: TopLists, multiplier: FloatArray, rankings
 
 
 def _sums(values: FloatArray, positions: IntArray, discounts: FloatArray) -> FloatArray:
-    found: FloatArray = np.take_along_axis(values, positions, axis=1) @ discounts
-    return found
+    return np.take_along_axis(values, positions, axis=1) @ discounts

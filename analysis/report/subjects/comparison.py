@@ -109,8 +109,7 @@ def _defined(value: float) -> Figure:
 
 def _difference(sums: FloatArray) -> FloatArray:
     shares = ratio(sums[..., :2], sums[..., 2:])
-    difference: FloatArray = shares[..., 0] - shares[..., 1]
-    return difference
+    return shares[..., 0] - shares[..., 1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -241,8 +241,7 @@ def _thirds(quality: AnswerQuality) -> FloatArray:
     length = np.zeros(keys.size)
     np.maximum.at(length, session, asked.position + 1)
     mine = np.searchsorted(keys, again.assessor * width + again.query)
-    third: FloatArray = np.minimum(3 * again.position // length[mine], 2)
-    return third
+    return np.minimum(3 * again.position // length[mine], 2)
 
 
 def answers_of(quality: AnswerQuality, n_queries: int, options: Options) -> Answers:
