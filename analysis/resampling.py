@@ -176,6 +176,12 @@ def draw_counts(
     return rng.multinomial(n if size is None else size, np.full(n, 1 / n), size=draws)
 
 
+def known_ends(low: FloatArray, high: FloatArray) -> list[tuple[float, float] | None]:
+    """Return both ends of each interval, None where it is undefined."""
+    pairs = zip(low.tolist(), high.tolist(), strict=True)
+    return [None if np.isnan(pair[0]) else pair for pair in pairs]
+
+
 def resampled_rows(groups: IntArray, runs: int, seed: int) -> Iterator[IntArray]:
     """Yield the rows of each resample of whole groups, drawn with replacement.
 

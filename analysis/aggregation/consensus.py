@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from topkapi.analysis.aggregation.bradley_terry import PairCounts, bradley_terry, pair_counts
+from topkapi.analysis.aggregation.bradley_terry import bradley_terry, pair_counts
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, QueryVotes
 from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.data.exports import ConsensusList
@@ -100,9 +100,7 @@ def consensus_of(block: QueryVotes, n_documents: int, weights: FloatArray) -> Co
     """
     shares = known_weights(weights)[block.assessors]
     better, worse = shares @ (block.votes == BETTER), shares @ (block.votes == WORSE)
-    votes = np.zeros((n_documents, n_documents))
-    votes[block.first, block.second] = better
-    votes[block.second, block.first] = worse
+    votes = _table(block, better, worse, n_documents)
     order = kemeny_order(votes, borda_order(votes))
     return Consensus(block.query, order, votes.sum(axis=1), block, shares)
 
@@ -137,26 +135,26 @@ def bradley_terry_consensus(
     counts = pair_counts(block)
     worth = bradley_terry(counts, n_documents).worth
     by_worth = np.argsort(-worth.round(9), kind="stable")
-    order = local_kemenization(_table(counts, n_documents), by_worth)
+    votes = _table(block, counts.better, counts.worse, n_documents)
+    order = local_kemenization(votes, by_worth)
     shown = block if lists is None else lists
-    wins = _wins(counts, n_documents)
+    wins = votes.sum(axis=1)
     if lists is not None:
-        wins = np.where(_wins(pair_counts(lists), n_documents) > 0, wins, 0.0)
+        listed = pair_counts(lists)
+        backed = _table(lists, listed.better, listed.worse, n_documents).any(axis=1)
+        wins = np.where(backed, wins, 0.0)
     weights = np.ones(shown.assessors.size)
     return Consensus(block.query, order, wins, shown, weights, BRADLEY_TERRY)
 
 
-def _table(counts: PairCounts, n_documents: int) -> FloatArray:
+def _table(
+    block: QueryVotes, better: FloatArray, worse: FloatArray, n_documents: int
+) -> FloatArray:
     """Return the votes (n, n) that row is better than column."""
     votes = np.zeros((n_documents, n_documents))
-    np.add.at(votes, (counts.first, counts.second), counts.better)
-    np.add.at(votes, (counts.second, counts.first), counts.worse)
+    votes[block.first, block.second] = better
+    votes[block.second, block.first] = worse
     return votes
-
-
-def _wins(counts: PairCounts, n_documents: int) -> FloatArray:
-    won = np.bincount(counts.first, counts.better, n_documents).astype(float)
-    return won + np.bincount(counts.second, counts.worse, n_documents)
 
 
 def known_weights(weights: FloatArray) -> FloatArray:

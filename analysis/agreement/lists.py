@@ -129,7 +129,9 @@ def list_similarity(
     persistence
         The p of rank-biased overlap.
     """
-    parts: list[tuple[IntArray, IntArray, IntArray, FloatArray]] = []
+    none = np.zeros(0, dtype=np.int64)
+    parts: list[tuple[IntArray, IntArray, IntArray, FloatArray]]
+    parts = [(none, none, none, np.zeros(0))]
     for block in scores:
         first, second = np.triu_indices(block.assessors.size, k=1)
         if not first.size or not block.values.shape[1]:
@@ -139,7 +141,4 @@ def list_similarity(
         first, second, rbo = first[known], second[known], rbo[known]
         query = np.full(first.size, block.query, dtype=np.int64)
         parts.append((query, block.assessors[first], block.assessors[second], rbo))
-    if not parts:
-        none = np.zeros(0, dtype=np.int64)
-        return ListSimilarity(none, none, none, np.zeros(0))
     return ListSimilarity(*(np.concatenate(column) for column in zip(*parts, strict=True)))

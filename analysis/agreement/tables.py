@@ -6,7 +6,8 @@ A>B, A~B, A<B. Reports count both orders (``in_both_orders``), because both are 
 Everything else in this package that compares assessors is a sum over these tables.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike
 from topkapi.analysis.agreement.preferences import MISSING, Preferences, QueryVotes
 from topkapi.analysis.lazy import sparse
 from topkapi.analysis.resampling import same_assessors
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 DENSE_UP_TO = 60  # assessors of a query; above, few share a pair and tables are counted sparsely
 
@@ -31,6 +32,11 @@ def ratio(part: ArrayLike, whole: ArrayLike, *, least: float = 0.0) -> FloatArra
     result: FloatArray = np.full(above.shape, np.nan)
     np.divide(above, below, out=result, where=below > least)
     return result
+
+
+def mean_of(sums: FloatArray) -> FloatArray:
+    """Divide sums (..., 2) of values by their counts."""
+    return ratio(sums[..., 0], sums[..., 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +59,11 @@ class PairTables:
     first: IntArray
     second: IntArray
     counts: IntArray
+
+    def take(self, rows: IntArray | BoolArray) -> Self:
+        """Return the rows that an index or a mask selects."""
+        names = ("query", "first", "second", "counts")
+        return replace(self, **{name: getattr(self, name)[rows] for name in names})
 
     def pooled(self, *, symmetric: bool = False) -> IntArray:
         """Return the (3, 3) sum over all queries and pairs of assessors.
@@ -114,13 +125,12 @@ def pair_tables(preferences: Preferences) -> PairTables:
     >>> pair_tables(from_scores([both], 2, 1)).pooled().tolist()
     [[0, 1, 2], [0, 0, 0], [0, 0, 0]]
     """
-    parts = [_crossed(block) for block in preferences.blocks if block.assessors.size > 1]
-    query, first, second = (
-        np.concatenate([part[i] for part in parts] or [np.zeros(0, dtype=np.int64)])
-        for i in range(3)
-    )
-    counts = np.concatenate([part[3] for part in parts] or [np.zeros((0, 3, 3), dtype=np.int64)])
-    return PairTables(preferences.n_assessors, preferences.n_queries, query, first, second, counts)
+    none = np.zeros(0, dtype=np.int64)
+    parts: list[tuple[IntArray, IntArray, IntArray, IntArray]]
+    parts = [(none, none, none, np.zeros((0, 3, 3), dtype=np.int64))]
+    parts += [_crossed(block) for block in preferences.blocks if block.assessors.size > 1]
+    columns = (np.concatenate(column) for column in zip(*parts, strict=True))
+    return PairTables(preferences.n_assessors, preferences.n_queries, *columns)
 
 
 def _crossed(block: QueryVotes) -> tuple[IntArray, IntArray, IntArray, IntArray]:

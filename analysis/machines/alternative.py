@@ -267,7 +267,9 @@ def _comparison(
     person: int, counts: IntArray, unit: Unit, p: float, adjusted: float, level: float
 ) -> PersonComparison:
     shares = counts / counts.sum(axis=1, keepdims=True)
-    better, same, worse = shares.mean(axis=0) if unit == "queries" else _pooled(counts)
+    better, same, worse = (
+        shares.mean(axis=0) if unit == "queries" else counts.sum(axis=0) / counts.sum()
+    )
     return PersonComparison(
         assessor=person,
         queries=int(counts.shape[0]),
@@ -278,8 +280,3 @@ def _comparison(
         p_adjusted=adjusted,
         won=adjusted <= level,
     )
-
-
-def _pooled(counts: IntArray) -> FloatArray:
-    pooled: FloatArray = counts.sum(axis=0) / counts.sum()
-    return pooled

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.jackknife import jackknife
+from topkapi.analysis.resampling import known_ends
 from topkapi.analysis.typing import FloatArray, IntArray
 
 EDGES = (0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -96,6 +97,7 @@ def calibration(query: IntArray, confidence: ArrayLike, agreement: ArrayLike) ->
     wide = jackknife(*by_bin, scale="share", level=1 - 0.05 / used.size)  # all of them at once
     mean = ratio(sure, number)[used]
     chance = ~((wide.low[used] > mean) | (wide.high[used] < mean)).any()
+    ends = known_ends(shares.low, shares.high)
     bins = [
         ConfidenceBin(
             low=EDGES[i],
@@ -103,7 +105,7 @@ def calibration(query: IntArray, confidence: ArrayLike, agreement: ArrayLike) ->
             replies=int(number[i]),
             confidence=float(sure[i] / number[i]),
             agreement=float(shares.value[i]),
-            agreement_ends=_ends(shares.low[i], shares.high[i]),
+            agreement_ends=ends[i],
         )
         for i in used
     ]
@@ -113,7 +115,7 @@ def calibration(query: IntArray, confidence: ArrayLike, agreement: ArrayLike) ->
         confidence=float(stated.mean()),
         agreement=float(agreed.mean()),
         error=float(whole.value[0]),
-        error_ends=_ends(whole.low[0] * (not chance), whole.high[0]),
+        error_ends=known_ends(whole.low * (not chance), whole.high)[0],
         bins=tuple(bins),
     )
 
@@ -126,7 +128,3 @@ def _error(sums: FloatArray) -> FloatArray:
 
 def _agreement(sums: FloatArray) -> FloatArray:
     return ratio(sums[..., 2], sums[..., 0])
-
-
-def _ends(low: float, high: float) -> tuple[float, float] | None:
-    return None if np.isnan(low) else (float(low), float(high))

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike
 
 from topkapi.analysis.aggregation.bradley_terry import RIDGE
 from topkapi.analysis.agreement import Judgments, resamples
-from topkapi.analysis.agreement.tables import ratio
+from topkapi.analysis.agreement.tables import mean_of
 from topkapi.analysis.errors import BadData, DidNotConverge
 from topkapi.analysis.jackknife import jackknife
 from topkapi.analysis.lazy import special, stats
-from topkapi.analysis.resampling import LEAST_QUERIES
+from topkapi.analysis.resampling import LEAST_QUERIES, known_ends
 from topkapi.analysis.typing import BoolArray, FloatArray
 
 Effect: TypeAlias = Literal["side", "length"]
@@ -121,7 +121,7 @@ def _effects(
     who, group = np.unique(kept.assessor, return_inverse=True)
     query = np.unique(kept.query, return_inverse=True)[1]
     rows = np.stack([chosen[decided].astype(float), np.ones(group.size)], axis=1)
-    estimates = jackknife(query, group, rows, who.size, _share, scale="share", level=level)
+    estimates = jackknife(query, group, rows, who.size, mean_of, scale="share", level=level)
     answers, wins = np.bincount(group), np.bincount(group, rows[:, 0])
     effects = []
     for i in range(who.size):
@@ -145,10 +145,6 @@ def _effects(
             )
         )
     return tuple(effects)
-
-
-def _share(sums: FloatArray) -> FloatArray:
-    return ratio(sums[..., 0], sums[..., 1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,19 +232,13 @@ def length_board(
     drawn = resamples(np.ones(int(query.max()) + 1), draws=draws, seed=seed)
     plain, plain_fits = _fits(columns[:, :size], goal, drawn.weights[:, query], size)
     fitted, fits = _fits(columns, goal, drawn.weights[:, query], size)
-    plain_ends, ends = _ends(drawn.ends(plain_fits)), _ends(drawn.ends(fits))
+    plain_ends, ends = known_ends(*drawn.ends(plain_fits)), known_ends(*drawn.ends(fits))
     rows = [
         SystemStrength(name, float(plain[i]), plain_ends[i], float(fitted[i]), ends[i])
         for i, name in enumerate(systems)
     ]
     rows.sort(key=lambda row: (-row.adjusted, row.system))
     return LengthBoard(tuple(rows), float(fitted[size]), ends[size], n, drawn.n_used)
-
-
-def _ends(found: tuple[FloatArray, FloatArray]) -> list[tuple[float, float] | None]:
-    """Return intervals; None where there are too few queries for one."""
-    pairs = zip(*(each.tolist() for each in found), strict=True)
-    return [None if np.isnan(low) else (low, high) for low, high in pairs]
 
 
 def _fits(

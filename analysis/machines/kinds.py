@@ -1,7 +1,7 @@
 """Agreement by kind of assessor: among people, between people and machines, among machines."""
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from topkapi.analysis.agreement import (
     pair_tables,
     resamples,
 )
-from topkapi.analysis.resampling import IN_TAIL
-from topkapi.analysis.typing import BoolArray, FloatArray
+from topkapi.analysis.resampling import IN_TAIL, known_ends
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 KINDS = ("people", "people and machines", "machines")
 
@@ -74,20 +74,19 @@ def agreement_by_kind(
     [('people', 1.0), ('people and machines', 0.0)]
     """
     tables = pair_tables(preferences)
-    machine = np.isin(np.arange(tables.n_assessors), list(machines))
-    number = machine[tables.first].astype(int) + machine[tables.second]
+    number = machines_in(tables, machines)
     found = ((kind, number == i) for i, kind in enumerate(KINDS))
     return tuple(_of_kind(kind, tables, rows, draws) for kind, rows in found if rows.any())
 
 
+def machines_in(tables: PairTables, machines: Collection[int]) -> IntArray:
+    """Return how many assessors of each row are machines: 0, 1 or 2."""
+    machine: IntArray = np.isin(np.arange(tables.n_assessors), list(machines)).astype(int)
+    return machine[tables.first] + machine[tables.second]
+
+
 def _of_kind(kind: str, tables: PairTables, rows: BoolArray, draws: int) -> KindAgreement:
-    mine = replace(
-        tables,
-        query=tables.query[rows],
-        first=tables.first[rows],
-        second=tables.second[rows],
-        counts=tables.counts[rows],
-    )
+    mine = tables.take(rows)
     sums = mine.in_both_orders().astype(float)
     drawn = resamples(sums.sum(axis=(1, 2)), draws=draws, in_tail=IN_TAIL)
 
@@ -97,8 +96,7 @@ def _of_kind(kind: str, tables: PairTables, rows: BoolArray, draws: int) -> Kind
         )
 
     value = [None if np.isnan(each) else each for each in figure(sums.sum(axis=0)).tolist()]
-    low, high = (each.tolist() for each in drawn.interval(sums, figure))
-    ends = [None if np.isnan(a) else (a, b) for a, b in zip(low, high, strict=True)]
+    ends = known_ends(*drawn.interval(sums, figure))
     return KindAgreement(
         kind=kind,
         votes=int(mine.counts.sum()),

@@ -17,7 +17,6 @@ from topkapi.analysis.agreement import (
     cohen_kappa,
     tau_b,
 )
-from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.jackknife import Scale, jackknife
 from topkapi.analysis.resampling import LEAST_QUERIES
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -260,8 +259,3 @@ def defined_columns(values: FloatArray) -> FloatArray:
     """Return each value and a 1, or two zeros where it is undefined: (r, 2)."""
     known = ~np.isnan(values)
     return np.stack([np.where(known, values, 0.0), known.astype(float)], axis=1)
-
-
-def mean_of(sums: FloatArray) -> FloatArray:
-    """Compute the mean from sum and count on the last axis."""
-    return ratio(sums[..., 0], sums[..., 1])

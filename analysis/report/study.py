@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from topkapi.analysis.agreement import (
     Judgments,
     Preferences,
@@ -10,6 +12,7 @@ from topkapi.analysis.agreement import (
     from_judgments,
     from_scores,
     resamples,
+    same_assessors,
 )
 from topkapi.analysis.efficiency import Sessions, Timings
 from topkapi.analysis.errors import BadData
@@ -62,6 +65,11 @@ class Options:
             seed=self.seed,
             level=self.level,
         )
+
+    def resamples_of(self, query: IntArray, assessor: IntArray, n_queries: int) -> Resamples:
+        """Draw from the queries of some work, within those of the same assessors."""
+        strata = same_assessors(query, assessor, n_queries)
+        return self.resamples(np.bincount(query, minlength=n_queries), strata)
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,6 +87,17 @@ def _upright(marks: Sequence[float], x: Scale, bottom: float, unit: str) -> list
     ]
 
 
+def _across(
+    marks: Sequence[float], x: Scale, y: Scale, *, gap: float = 8, form: str = "g"
+) -> list[str]:
+    """Draw rules from left to right with their values before them."""
+    return [
+        _line("rule", x.start, y(m), x.end, y(m))
+        + _words(x.start - gap, y(m) + 4, f"{m:{form}}", "end")
+        for m in marks
+    ]
+
+
 def boxes(rows: Sequence[Mapping[str, Sequence[float]]], names: Sequence[str]) -> Markup:
     """Draw quantiles of seconds per judgment, a row per assessor, the tools below each other."""
     marks = ticks(max((row[n][4] for row in rows for n in names if n in row), default=1.0))
@@ -124,10 +135,11 @@ def courses(drawn: Sequence[tuple[str, Course]]) -> Markup:
     up = ticks(max(highs, default=1.0), 4)
     along = ticks(max((s for _, c in drawn for s in c.start), default=1.0))
     x, y = Scale(0, along[-1], 40, 470), Scale(0, up[-1], 216, 14)
-    parts = [_line("rule", 40, y(m), 470, y(m)) + _words(32, y(m) + 4, f"{m:g}", "end") for m in up]
+    parts = _across(up, x, y)
     parts += [_words(x(m), 236, f"{m:g}") for m in along]
     for series, (_, course) in zip(SERIES, drawn, strict=False):
-        parts.append(_band(series, course, x, y))
+        parts.append(_area(series, course.start, course.low, course.high, x, y))
+        parts.append(_path(series, course.start, course.median, x, y))
     ends = [y(course.median[-1]) for _, course in drawn if course.median]
     for height, (title, course) in zip(_apart(ends), drawn, strict=False):
         parts.append(_words(x(course.start[-1]) + 8, height + 4, title, "start", "name"))
@@ -149,15 +161,24 @@ def _apart(ends: Sequence[float], least: float = 20.0) -> list[float]:
     return [middle - half, middle + half] if ends[0] <= ends[1] else [middle + half, middle - half]
 
 
-def _band(series: str, course: Course, x: Scale, y: Scale) -> str:
-    points = list(zip(course.start, course.median, strict=True))
-    upper = list(zip(course.start, course.high, strict=True))
-    lower = list(zip(course.start, course.low, strict=True))
-    around = [(s, v) for s, v in [*upper, *reversed(lower)] if v is not None]
-    return (
-        f'<polygon class="band-{series}" points="{_points(around, x, y)}"/>'
-        f'<polyline class="{series}" points="{_points(points, x, y)}"/>'
-    )
+def _area(
+    kind: str,
+    positions: Sequence[float],
+    low: Sequence[float | None],
+    high: Sequence[float | None],
+    x: Scale,
+    y: Scale,
+) -> str:
+    upper, lower = (list(zip(positions, ends, strict=True)) for ends in (high, low))
+    around = [(at, end) for at, end in [*upper, *reversed(lower)] if end is not None]
+    return f'<polygon class="band-{kind}" points="{_points(around, x, y)}"/>'
+
+
+def _path(
+    kind: str, positions: Sequence[float], values: Sequence[float], x: Scale, y: Scale
+) -> str:
+    points = _points(zip(positions, values, strict=True), x, y)
+    return f'<polyline class="{kind}" points="{points}"/>'
 
 
 def _points(points: Iterable[tuple[float, float]], x: Scale, y: Scale) -> str:
@@ -169,22 +190,21 @@ def forest(rates: Sequence[tuple[str, Figure]]) -> Markup:
     rows = [(name, rate.value or 0.0, rate.interval) for name, rate in rates]
     values = [100 * end for _, value, interval in rows for end in (value, *(interval or ()))]
     marks = ticks(max([*values, 1.0]))
-    x = Scale(0, marks[-1], NAMES, WIDTH - 24.0)
     summary = ", ".join(f"{name} {percent(value)}" for name, value, _ in rows)
-    drawn = _dots(rows, marks, x, "%", scale=100)
-    return _svg(drawn[0], f"Estimated error rate by assessor: {summary}", drawn[1])
+    label = f"Estimated error rate by assessor: {summary}"
+    return _dots(label, rows, marks, "%", scale=100)
 
 
 def _dots(
+    label: str,
     rows: Sequence[tuple[str, float, Interval | None]],
     marks: Sequence[float],
-    x: Scale,
     unit: str,
     *,
     scale: float = 1,
-) -> tuple[float, list[str]]:
-    """Draw a dot with its interval for each name; return height and parts."""
-    bottom = 14 + 26.0 * len(rows)
+) -> Markup:
+    """Draw a dot with its interval for each name."""
+    x, bottom = Scale(marks[0], marks[-1], NAMES, WIDTH - 24.0), 14 + 26.0 * len(rows)
     parts = _upright(marks, x, bottom, unit)
     for i, (name, value, interval) in enumerate(rows):
         y = 14 + 26.0 * (i + 0.5)
@@ -192,7 +212,7 @@ def _dots(
         if interval is not None:
             parts.append(_line("axis", x(scale * interval.low), y, x(scale * interval.high), y))
         parts.append(_dot("a", x(scale * value), y))
-    return bottom + 32, parts
+    return _svg(bottom + 32, label, parts)
 
 
 def intervals(title: str, rows: Sequence[tuple[str, Sequence[Figure]]]) -> Markup:
@@ -236,10 +256,8 @@ def score_plot(measure: str, rows: Sequence[tuple[str, Figure]]) -> Markup:
     known = [(name, found.value, found.interval) for name, found in rows if found.value is not None]
     ends = [end for _, value, interval in known for end in (value, *(interval or ()))]
     marks = steps_around(min(ends, default=0.0), max(ends, default=1.0), 6)
-    x = Scale(marks[0], marks[-1], NAMES, WIDTH - 24.0)
     summary = ", ".join(f"{name} {decimals(value)}" for name, value, _ in known)
-    drawn = _dots(known, marks, x, "")
-    return _svg(drawn[0], f"{measure} by system with 95 % intervals: {summary}", drawn[1])
+    return _dots(f"{measure} by system with 95 % intervals: {summary}", known, marks, "")
 
 
 def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:
@@ -249,10 +267,7 @@ def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:
         counts[min(int(share * bars), bars - 1)] += 1
     up = ticks(max(counts), 4)
     x, y = Scale(0, 100, 44, WIDTH - 24.0), Scale(0, up[-1], 216, 14)
-    parts = [
-        _line("rule", 44, y(m), WIDTH - 24.0, y(m)) + _words(36, y(m) + 4, f"{m:g}", "end")
-        for m in up
-    ]
+    parts = _across(up, x, y)
     parts += [_words(x(m), 236, f"{m} %") for m in range(0, 101, 20)]
     wide = 100 / bars
     for number, count in enumerate(counts):
@@ -269,11 +284,11 @@ def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named line with a value per position, and bounds around it if they are known."""
+    """A named line with a value per position, and the low and high ends around it if known."""
 
     name: str
     values: Sequence[float]
-    bounds: Sequence[tuple[float, float]] | None = None
+    bounds: Sequence[Sequence[float]] | None = None
 
 
 def lines(
@@ -286,13 +301,11 @@ def lines(
 ) -> Markup:
     """Draw up to three curves over ``positions``: solid with its band, dashed, dotted."""
     highs = [v for curve in curves for v in curve.values]
-    highs += [high for curve in curves for _, high in curve.bounds or ()]
+    highs += [high for curve in curves if curve.bounds for high in curve.bounds[1]]
     least = min([least, *(v for curve in curves for v in curve.values)])
     up = [least + step for step in ticks(max(highs, default=1.0) - least, 5)]
     x, y = Scale(positions[0], positions[-1], 44, 450), Scale(least, up[-1], 216, 14)
-    parts = [
-        _line("rule", 44, y(m), 450, y(m)) + _words(36, y(m) + 4, f"{m:.3g}", "end") for m in up
-    ]
+    parts = _across(up, x, y, form=".3g")
     parts += [_words(x(position), 238, f"{position:g}") for position in positions]
     parts.append(_words((x(positions[0]) + x(positions[-1])) / 2, 260, unit))
     for kind, curve in zip(("a", "b", "c"), curves, strict=False):
@@ -305,23 +318,14 @@ def lines(
 
 
 def _curve(kind: str, curve: Curve, positions: Sequence[float], x: Scale, y: Scale) -> str:
-    band = ""
+    parts = [_path(kind, positions, curve.values, x, y)]
     if curve.bounds:
-        upper = [
-            (position, ends[1]) for position, ends in zip(positions, curve.bounds, strict=True)
-        ]
-        lower = [
-            (position, ends[0]) for position, ends in zip(positions, curve.bounds, strict=True)
-        ]
-        around = _points([*upper, *reversed(lower)], x, y)
-        band = f'<polygon class="band-{kind}" points="{around}"/>'
-    along = list(zip(positions, curve.values, strict=True))
-    dots = (
-        "".join(_dot(kind, x(position), y(value)) for position, value in along)
-        if kind == "a"
-        else ""
-    )
-    return f'{band}<polyline class="{kind}" points="{_points(along, x, y)}"/>{dots}'
+        low, high = curve.bounds
+        parts.insert(0, _area(kind, positions, low, high, x, y))
+    if kind == "a":
+        along = zip(positions, curve.values, strict=True)
+        parts += [_dot(kind, x(position), y(value)) for position, value in along]
+    return "".join(parts)
 
 
 def _spread(ends: Sequence[float], least: float = 18.0) -> list[float]:
@@ -348,15 +352,11 @@ def panel(
     dashed line to compare with, and ``best`` marks the highest point.
     """
     x, y = Scale(positions[0], positions[-1], 36, PANEL - 8.0), Scale(marks[0], marks[-1], 132, 10)
-    parts = [
-        _line("rule", 36, y(m), PANEL - 8.0, y(m)) + _words(30, y(m) + 4, f"{m:g}", "end")
-        for m in marks
-    ]
+    parts = _across(marks, x, y, gap=6)
     parts += [_words(x(position), 150, f"{position:g}") for position in shown]
     for kind, each in (("b", beside), ("a", curve)):
         if each is not None:
-            along = _points(zip(positions, each.values, strict=True), x, y)
-            parts.append(f'<polyline class="{kind}" points="{along}"/>')
+            parts.append(_path(kind, positions, each.values, x, y))
     if best:
         at = max(range(len(positions)), key=lambda at: curve.values[at])
         parts.append(_dot("a", x(positions[at]), y(curve.values[at])))

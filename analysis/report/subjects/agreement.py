@@ -14,6 +14,7 @@ from topkapi.analysis.agreement import (
     gwet_ac1,
     krippendorff_alpha,
 )
+from topkapi.analysis.agreement.tables import mean_of
 from topkapi.analysis.report.figures import (
     COHEN_KAPPA,
     OVERALL,
@@ -24,7 +25,6 @@ from topkapi.analysis.report.figures import (
     Measure,
     Reason,
     matrix,
-    mean_of,
     mean_sums,
     measured,
     supported_tau,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from markupsafe import Markup
 
-from topkapi.analysis.agreement import Resamples, same_assessors
+from topkapi.analysis.agreement import Resamples
 from topkapi.analysis.efficiency import (
     Course,
     MeasuredSpread,
@@ -27,7 +27,7 @@ from topkapi.analysis.report.figures import (
 )
 from topkapi.analysis.report.study import Options, StudyData, ToolData
 from topkapi.analysis.report.svg import boxes, courses
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import IntArray
 
 MOST_BOXES = 16
 
@@ -107,7 +107,7 @@ def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | No
         ),
         course=course(tool.timings, tool.sessions, drawn),
         assessors=tuple(
-            AssessorTimes(study.assessors[a], _floats(quantiles))
+            AssessorTimes(study.assessors[a], tuple(quantiles.tolist()))
             for a, quantiles in sorted(times.items())
         ),
     )
@@ -115,13 +115,7 @@ def effort_of(study: StudyData, tool: ToolData, options: Options) -> Effort | No
 
 def _resampled(study: StudyData, sessions: Sessions, rows: IntArray, options: Options) -> Resamples:
     """Resample the queries of some sessions; those of others say nothing about these."""
-    query, n = sessions.query[rows], len(study.queries)
-    strata = same_assessors(query, sessions.assessor[rows], n)
-    return options.resamples(np.bincount(query, minlength=n), strata)
-
-
-def _floats(values: FloatArray | IntArray) -> tuple[float, ...]:
-    return tuple(float(value) for value in values)
+    return options.resamples_of(sessions.query[rows], sessions.assessor[rows], len(study.queries))
 
 
 def _spread(measured: MeasuredSpread, drawn: Resamples, reason: Reason) -> Spread:

@@ -202,7 +202,7 @@ def _rows(
             1 + int(better[:, i].sum()),
             ballots.systems[i],
             figure(worth[i], ends=(low[i], high[i]), no_interval=why_none(drawn)),
-            *_record(ballots, i),
+            *won_lost_tied(ballots.left, ballots.right, ballots.answers, i),
             tuple(
                 ballots.systems[j] for j in order if j != i and not (better[i, j] or better[j, i])
             ),
@@ -211,10 +211,12 @@ def _rows(
     )
 
 
-def _record(ballots: Ballots, system: int) -> tuple[int, int, int]:
+def won_lost_tied(
+    left: IntArray, right: IntArray, answers: IntArray, system: int
+) -> tuple[int, int, int]:
     """Return how often a system won, lost and tied."""
-    mine = (ballots.left == system) | (ballots.right == system)
-    signs = (np.where(ballots.left == system, 1, -1) * np.sign(ballots.answers))[mine]
+    mine = (left == system) | (right == system)
+    signs = (np.where(left == system, 1, -1) * np.sign(answers))[mine]
     won, lost, same = (int((signs == sign).sum()) for sign in (1, -1, 0))
     return won, lost, same
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite, log2
+from math import log2
 
 import numpy as np
 from markupsafe import Markup
@@ -20,8 +20,10 @@ from topkapi.analysis.report.figures import (
     Reason,
     figure,
     nested,
+    number,
 )
 from topkapi.analysis.report.study import StudyName
+from topkapi.analysis.report.subjects.leaderboard import won_lost_tied
 from topkapi.analysis.report.svg import Curve, lines
 from topkapi.analysis.resampling import draw_counts, percentiles
 from topkapi.analysis.typing import FloatArray, IntArray
@@ -152,15 +154,16 @@ def system_table(duels: Duels, seed: int = 0) -> tuple[SystemRow, ...]:
         shares = (weights @ points) / (weights @ counts)
     low, high = percentiles(shares, TAIL)
     rows = []
-    for number, name in enumerate(duels.systems):
-        compared = counts[:, number].sum()
+    for at, name in enumerate(duels.systems):
+        compared = counts[:, at].sum()
         share = figure(
-            points[:, number].sum() / compared if compared else np.nan,
+            points[:, at].sum() / compared if compared else np.nan,
             reason=Reason.NOT_COMPARED,
-            ends=(low[number], high[number]) if n > 1 else UNDEFINED,
+            ends=(low[at], high[at]) if n > 1 else UNDEFINED,
             no_interval=Reason.ONE_QUERY,
         )
-        rows.append(SystemRow(name, share, int(compared), *_wins(duels, number)))
+        wins = won_lost_tied(duels.left, duels.right, duels.answers, at)
+        rows.append(SystemRow(name, share, int(compared), *wins))
     return tuple(sorted(rows, key=lambda row: (-(row.share.value or 0), row.system)))
 
 
@@ -174,14 +177,6 @@ def _by_query(duels: Duels) -> tuple[FloatArray, FloatArray]:
         np.add.at(points, (position, side), (1 + sign * signs) / 2)
         np.add.at(counts, (position, side), 1)
     return points, counts
-
-
-def _wins(duels: Duels, number: int) -> tuple[int, int, int]:
-    """Return how often a system won, lost and tied."""
-    signs = np.where(duels.left == number, 1, -1) * np.sign(duels.answers)
-    mine = (duels.left == number) | (duels.right == number)
-    won, lost, same = (int((signs[mine] == sign).sum()) for sign in (1, -1, 0))
-    return won, lost, same
 
 
 def _duels(duels: Duels) -> tuple[tuple[int, ...], ...]:
@@ -252,7 +247,7 @@ def lists_view(report: ListReport) -> ListsView:
 
 def _learned_view(learned: Learned) -> LearnedView:
     validation = learned.validation
-    usual = max(_known(validation.exponential.all) or 0.0, _known(validation.linear.all) or 0.0)
+    usual = max(number(validation.exponential.all) or 0.0, number(validation.linear.all) or 0.0)
     settings = (
         ("Learned", validation.learned),
         ("Usual, 2^l − 1", validation.exponential),
@@ -261,7 +256,7 @@ def _learned_view(learned: Learned) -> LearnedView:
     names = DIFFERENCES.items()
     return LearnedView(
         learned=learned,
-        accuracy=_known(validation.learned.all) or 0.0,
+        accuracy=number(validation.learned.all) or 0.0,
         usual_accuracy=usual,
         gains=_gains(learned),
         discounts=_discounts(learned),
@@ -277,38 +272,32 @@ def _learned_view(learned: Learned) -> LearnedView:
     )
 
 
-def _known(value: float) -> float | None:
-    return value if isfinite(value) else None
-
-
 def _shares(shares: Shares) -> tuple[float | None, ...]:
-    return tuple(_known(share) for share in (shares.all, shares.strong, shares.weak))
-
-
-def _bounds(ends: FloatArray) -> list[tuple[float, float]]:
-    """Return pairs of low and high from an array (2, n)."""
-    return [(float(low), float(high)) for low, high in ends.T]
+    return tuple(number(share) for share in (shares.all, shares.strong, shares.weak))
 
 
 def _gains(learned: Learned) -> Markup:
     shares = shares_of_best(learned.model.gains_).tolist()
     last = len(shares) - 1
-    bounds = None if learned.intervals is None else _bounds(learned.intervals.gains)
+    bounds = None if learned.intervals is None else learned.intervals.gains.tolist()
     curves = [
         Curve("learned", shares, bounds),
         Curve("2^l − 1", [(2**grade - 1) / (2**last - 1) for grade in range(last + 1)]),
         Curve("l", [grade / last for grade in range(last + 1)]),
     ]
-    return lines(_title("lists-gains"), list(range(last + 1)), curves, "grade")
+    return lines(EXPLANATIONS["lists-gains"].title, list(range(last + 1)), curves, "grade")
 
 
 def _discounts(learned: Learned) -> Markup:
     found = learned.model.gains_.discounts.tolist()
-    usual = [1 / log2(position + 1) for position in range(1, len(found) + 1)]
+    positions = range(1, len(found) + 1)
+    usual = [1 / log2(position + 1) for position in positions]
     usual = [each / sum(usual) for each in usual]
-    bounds = None if learned.intervals is None else _bounds(learned.intervals.discounts)
+    bounds = None if learned.intervals is None else learned.intervals.discounts.tolist()
     curves = [Curve("learned", found, bounds), Curve("usual", usual)]
-    return lines(_title("lists-discounts"), list(range(1, len(found) + 1)), curves, "position")
+    return lines(
+        EXPLANATIONS["lists-discounts"].title, list(range(1, len(found) + 1)), curves, "position"
+    )
 
 
 def _sizes(found: dict[int, float]) -> Markup | None:
@@ -316,11 +305,7 @@ def _sizes(found: dict[int, float]) -> Markup | None:
         return None
     sizes: Sequence[int] = sorted(found)
     curve = Curve("accuracy", [found[size] for size in sizes])
-    return lines(_title("lists-sizes"), sizes, [curve], "training pairs", least=0.5)
-
-
-def _title(key: str) -> str:
-    return EXPLANATIONS[key].title
+    return lines(EXPLANATIONS["lists-sizes"].title, sizes, [curve], "training pairs", least=0.5)
 
 
 EXPLANATIONS = {

@@ -24,6 +24,7 @@ from topkapi.analysis.machines import (
     votes_as_scores,
 )
 from topkapi.analysis.machines.alternative import EPSILON, Alignment
+from topkapi.analysis.machines.kinds import machines_in
 from topkapi.analysis.report.figures import OPTIONAL, number
 from topkapi.analysis.report.study import StudyData, ToolData
 from topkapi.analysis.typing import FloatArray
@@ -216,8 +217,7 @@ def _effects(data: MachineData, tool: ToolData) -> tuple[AssessorEffects, ...]:
 def _by_query(data: MachineData, preferences: Preferences) -> tuple[QueryByKind, ...]:
     """Return the queries on which people and machines share votes, least agreement first."""
     tables = pair_tables(preferences)
-    is_machine = np.isin(np.arange(tables.n_assessors), list(data.machines))
-    kind = is_machine[tables.first].astype(int) + is_machine[tables.second]
+    kind = machines_in(tables, data.machines)
     sums = np.zeros((2, tables.n_queries, 3, 3))
     for each in (0, 1):
         np.add.at(sums[each], tables.query[kind == each], tables.counts[kind == each])

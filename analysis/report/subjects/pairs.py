@@ -11,6 +11,7 @@ from topkapi.analysis.agreement import (
     alpha_of_table,
     gwet_ac1_of_table,
 )
+from topkapi.analysis.agreement.tables import mean_of
 from topkapi.analysis.report.figures import (
     COHEN_KAPPA,
     INLINE,
@@ -23,12 +24,10 @@ from topkapi.analysis.report.figures import (
     defined_columns,
     group_figures,
     matrix,
-    mean_of,
     of_table,
     supported_tau,
 )
 from topkapi.analysis.resampling import LEAST_QUERIES
-from topkapi.analysis.typing import BoolArray
 
 MOST_PAIRS = 5000  # rows of a report; beyond, the pairs of assessors who share most
 TAU = Measure(mean_of, Reason.ALL_TIED)
@@ -98,12 +97,7 @@ def _most_shared(tables: PairTables) -> PairTables:
     votes = np.bincount(row, tables.counts.sum(axis=(1, 2)))
     kept = np.zeros(first.size, dtype=bool)
     kept[np.lexsort((np.arange(first.size), -votes, -queries))[:MOST_PAIRS]] = True
-    return _rows(tables, kept[row])
-
-
-def _rows(tables: PairTables, kept: BoolArray) -> PairTables:
-    parts = (tables.query[kept], tables.first[kept], tables.second[kept], tables.counts[kept])
-    return PairTables(tables.n_assessors, tables.n_queries, *parts)
+    return tables.take(kept[row])
 
 
 def _overlaps(tables: PairTables, lists: ListSimilarity | None, drawn: Resamples) -> list[Figure]:

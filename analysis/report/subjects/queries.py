@@ -14,12 +14,12 @@ from topkapi.analysis.agreement import (
     QueryVotes,
     agreement,
 )
+from topkapi.analysis.agreement.tables import mean_of
 from topkapi.analysis.report.figures import (
     Counts,
     Figure,
     Reason,
     figure,
-    mean_of,
     mean_sums,
     nested,
     supported_tau,

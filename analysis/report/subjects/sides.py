@@ -14,9 +14,8 @@ from topkapi.analysis.agreement import (
     count_triads,
     left_bias,
     repeated,
-    same_assessors,
 )
-from topkapi.analysis.agreement.tables import ratio
+from topkapi.analysis.agreement.tables import mean_of
 from topkapi.analysis.report.figures import (
     INLINE,
     OPTIONAL,
@@ -35,7 +34,7 @@ from topkapi.analysis.report.figures import (
 from topkapi.analysis.report.study import Options, ToolData
 from topkapi.analysis.typing import FloatArray
 
-BROKEN = Measure(lambda sums: ratio(sums[..., 0], sums[..., 1]), Reason.NO_TRIPLES, "share")
+BROKEN = Measure(mean_of, Reason.NO_TRIPLES, "share")
 PARTS = ("first third", "second third", "last third")
 
 
@@ -146,15 +145,8 @@ def self_consistencies(
     ]
 
 
-def left_share(quality: AnswerQuality) -> LeftShare:
-    """Return the share of answers for the left page by all assessors."""
-    if quality.judgments is None:
-        return LeftShare(Figure(None, Reason.NO_ANSWERS))
-    return _left_share(quality.judgments, quality.sides)
-
-
 def left_shares(quality: AnswerQuality, n_assessors: int) -> list[LeftShare]:
-    """Return the same for every assessor."""
+    """Return the share of answers for the left page by every assessor."""
     asked = quality.judgments
     if asked is None:
         return [LeftShare(Figure(None, Reason.NO_ANSWERS))] * n_assessors
@@ -163,7 +155,9 @@ def left_shares(quality: AnswerQuality, n_assessors: int) -> list[LeftShare]:
     return [_left_share(asked.take(order[a:b]), quality.sides) for a, b in pairwise(borders)]
 
 
-def _left_share(asked: Judgments, sides: bool) -> LeftShare:
+def _left_share(asked: Judgments | None, sides: bool) -> LeftShare:
+    if asked is None:
+        return LeftShare(Figure(None, Reason.NO_ANSWERS))
     if not sides:
         return LeftShare(Figure(None, Reason.NO_SIDES))
     bias = left_bias(asked)
@@ -249,7 +243,7 @@ def answers_of(quality: AnswerQuality, n_queries: int, options: Options) -> Answ
     asked = _resampled_answers(quality, n_queries, options)
     return Answers(
         self_consistency=self_consistency(quality, asked),
-        left=left_share(quality),
+        left=_left_share(quality.judgments, quality.sides),
         triads=intransitive_triads(quality, asked),
         course=consistency_course(quality),
         given=quality.judgments is not None,
@@ -261,8 +255,7 @@ def _resampled_answers(quality: AnswerQuality, n_queries: int, options: Options)
     none = np.zeros(0, dtype=np.int64)
     asked = quality.judgments
     query, who = (none, none) if asked is None else (asked.query, asked.assessor)
-    strata = same_assessors(query, who, n_queries)
-    return options.resamples(np.bincount(query, minlength=n_queries), strata)
+    return options.resamples_of(query, who, n_queries)
 
 
 EXPLANATIONS = {
