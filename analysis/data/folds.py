@@ -5,6 +5,7 @@ Their ground truth is grades, top-k lists or full orders.
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import file_digest, sha256
 from itertools import islice
 from pathlib import Path
@@ -43,6 +44,15 @@ class Fold:
     train: RankingData
     validation: RankingData
     test: RankingData
+
+    @property
+    def parts(self) -> tuple[RankingData, RankingData, RankingData]:
+        """The three parts."""
+        return self.train, self.validation, self.test
+
+    def map(self, change: Callable[[RankingData], RankingData]) -> "Fold":
+        """Return a fold with every part changed."""
+        return Fold(self.name, *map(change, self.parts))
 
 
 def make_folds(data: RankingData, n_folds: int = 5, *, seed: int = 0) -> Iterator[Fold]:
@@ -94,13 +104,6 @@ def read_folds(
     """
     for path in _folders(folder):
         yield _read_fold(path, topk, null)
-
-
-def letor_files(path: str | Path) -> list[Path]:
-    """Return a LETOR file, or the files of a LETOR folder, in the order they are read."""
-    if not Path(path).is_dir():
-        return [Path(path)]
-    return [_part(folder, name) for folder in _folders(path) for name in PARTS]
 
 
 def dtype_of(files: Sequence[Path]) -> type[np.float32 | np.float64]:
@@ -195,12 +198,13 @@ def load_fold_set(
     path = Path(path).resolve()
     if not path.exists():
         raise BadData(f"{path}: no such file or folder")
-    files = letor_files(path)
     if path.is_dir():
+        files = [_part(folder, name) for folder in _folders(path) for name in PARTS]
         folds = read_folds(path, null=null)
     else:
+        files = [path]
         folds = make_folds(read_letor(path, null=null, dtype=dtype_of(files)), seed=seed)
-    chosen = [_shuffled(fold, seed) for fold in islice(folds, first)]
+    chosen = [fold.map(partial(shuffled, seed=seed)) for fold in islice(folds, first)]
     return FoldSet(path.name, chosen, _digest(files, null))
 
 
@@ -213,18 +217,9 @@ def _digest(files: Sequence[Path], null: Null | None) -> str:
     return state.hexdigest()[:12]
 
 
-def _shuffled(fold: Fold, seed: int) -> Fold:
-    parts = (shuffled(part, seed) for part in (fold.train, fold.validation, fold.test))
-    return Fold(fold.name, *parts)
-
-
 def normalised(fold_set: FoldSet) -> FoldSet:
     """Scale each feature of each query to 0..1 in every part of every fold."""
-    folds = [
-        Fold(fold.name, *map(normalise_by_query, (fold.train, fold.validation, fold.test)))
-        for fold in fold_set.folds
-    ]
-    return fold_set_of(fold_set.name, folds)
+    return fold_set_of(fold_set.name, [fold.map(normalise_by_query) for fold in fold_set.folds])
 
 
 def needs_scaling(fold_set: FoldSet) -> bool:
@@ -235,8 +230,7 @@ def needs_scaling(fold_set: FoldSet) -> bool:
 
 def fold_set_of(name: str, folds: list[Fold]) -> FoldSet:
     """Make a fold set with the digest that result rows carry."""
-    parts = [part for fold in folds for part in (fold.train, fold.validation, fold.test)]
-    digests = "".join(part.digest() for part in parts)
+    digests = "".join(part.digest() for fold in folds for part in fold.parts)
     return FoldSet(name, folds, sha256(digests.encode()).hexdigest()[:12])
 
 
@@ -247,16 +241,8 @@ def with_truth(fold: Fold, truth: Truth, k: int, seed: int) -> Fold:
 
     A query's order does not depend on the fold or part it is in.
     """
-    change: Callable[[RankingData], RankingData]
     if truth == "graded":
         return fold
     if truth == "topk":
-
-        def change(data: RankingData) -> RankingData:
-            return to_topk(data, k, seed=seed)
-    else:
-
-        def change(data: RankingData) -> RankingData:
-            return full_order(data, seed=seed)
-
-    return Fold(fold.name, change(fold.train), change(fold.validation), change(fold.test))
+        return fold.map(partial(to_topk, k=k, seed=seed))
+    return fold.map(partial(full_order, seed=seed))

@@ -229,7 +229,7 @@ def data_of_judgments(
     names: list[str] = []
     offsets = [0]
     for query, judged in labels.items():
-        documents = sorted({*judged, *run.get(query, {})}, key=_as_bytes, reverse=True)
+        documents = sorted({*judged, *run.get(query, {})}, key=str.encode, reverse=True)
         rows.extend(max(float(judged.get(name, 0.0)), 0.0) for name in documents)
         names.extend(documents)
         offsets.append(len(rows))
@@ -237,7 +237,3 @@ def data_of_judgments(
     return RankingData(
         features, np.array(rows), np.array(offsets), tuple(labels), tuple(names), topk
     )
-
-
-def _as_bytes(name: str) -> bytes:
-    return name.encode()

@@ -3,7 +3,7 @@
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 
 import numpy as np
@@ -47,14 +47,15 @@ def text_features(query: str, titles: Sequence[str], texts: Sequence[str]) -> Fl
         raise BadData(f"{len(titles)} titles but {len(texts)} texts")
     wanted = words(query)
     heads, bodies = [words(title) for title in titles], [words(text) for text in texts]
+    sought, neighbours = set(wanted), set(pairwise(wanted))
     columns = [
         bm25(wanted, bodies),
         bm25(wanted, heads),
         query_likelihood(wanted, bodies),
         cosine(wanted, bodies),
-        [_coverage(wanted, body) for body in bodies],
-        [_coverage(wanted, head) for head in heads],
-        [_adjacent(wanted, body) for body in bodies],
+        [_share(sought, set(body)) for body in bodies],
+        [_share(sought, set(head)) for head in heads],
+        [_share(neighbours, set(pairwise(body))) for body in bodies],
         [math.log1p(len(body)) for body in bodies],
     ]
     return np.array(columns, dtype=np.float64).reshape(len(NAMES), len(texts)).T
@@ -129,13 +130,5 @@ def _rarity(
     return {word: math.log(1.0 + (n - found[word] + 0.5) / (found[word] + 0.5)) for word in query}
 
 
-def _coverage(query: Sequence[str], document: Sequence[str]) -> float:
-    wanted = set(query)
-    return len(wanted & set(document)) / len(wanted) if wanted else 0.0
-
-
-def _adjacent(query: Sequence[str], document: Sequence[str]) -> float:
-    """Compute the share of neighbouring query words that are adjacent in the document."""
-    wanted = set(pairwise(query))
-    found = set(pairwise(document))
+def _share(wanted: Set[object], found: Set[object]) -> float:
     return len(wanted & found) / len(wanted) if wanted else 0.0

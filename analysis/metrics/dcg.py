@@ -4,10 +4,12 @@ Gains 2^label - 1 are scaled by 2^-(highest label of the query): the scale cance
 1,024 do not overflow.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from topkapi.analysis.metrics.gains import Gains
-from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.metrics.query_batch import QueryBatch, divided
 from topkapi.analysis.typing import FloatArray
 
 
@@ -32,14 +34,28 @@ def scaled_gains(labels: FloatArray, top: FloatArray) -> FloatArray:
     return np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
 
 
-def ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
+def ndcg(
+    batch: QueryBatch,
+    k: int | None,
+    *,
+    expected: bool,
+    discounts_of: Callable[[int], FloatArray] = standard_discounts,
+) -> FloatArray:
     """Compute standard NDCG@k ([JK02]_; [NGLC12]_, section 3.3.1), (b,).
 
     It is 0 where nothing is relevant.
 
     On labels of a top-k ground truth it is kappa-NDCG@k ([NGLC12]_, equation (2)).
     """
-    return _ndcg(batch, k, expected=expected, letor4=False)
+    depth = batch.width if k is None else min(k, batch.width)
+    discounts = discounts_of(depth)
+    best = batch.best(depth)
+    top = best[:, 0]
+    if expected:
+        gains = batch.tie_means(scaled_gains(batch.ranked(batch.width), top))[:, :depth]
+    else:
+        gains = scaled_gains(batch.ranked(depth), top)
+    return divided(gains @ discounts, scaled_gains(best, top) @ discounts)
 
 
 def learned_ndcg(batch: QueryBatch, k: int | None, *, expected: bool, gains: Gains) -> FloatArray:
@@ -53,8 +69,7 @@ def learned_ndcg(batch: QueryBatch, k: int | None, *, expected: bool, gains: Gai
         found = batch.tie_means(gains.of_labels(batch.ranked(batch.width)))[:, :depth]
     else:
         found = gains.of_labels(batch.ranked(depth))
-    ideal = gains.of_labels(batch.best(depth)) @ discounts
-    return np.divide(found @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)
+    return divided(found @ discounts, gains.of_labels(batch.best(depth)) @ discounts)
 
 
 def letor4_ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
@@ -62,18 +77,5 @@ def letor4_ndcg(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArr
 
     It is also 0 where a query has fewer than k documents.
     """
-    values = _ndcg(batch, k, expected=expected, letor4=True)
+    values = ndcg(batch, k, expected=expected, discounts_of=letor4_discounts)
     return values if k is None else np.where(batch.sizes >= k, values, 0.0)
-
-
-def _ndcg(batch: QueryBatch, k: int | None, *, expected: bool, letor4: bool) -> FloatArray:
-    depth = batch.width if k is None else min(k, batch.width)
-    discounts = letor4_discounts(depth) if letor4 else standard_discounts(depth)
-    best = batch.best(depth)
-    top = best[:, 0]
-    if expected:
-        gains = batch.tie_means(scaled_gains(batch.ranked(batch.width), top))[:, :depth]
-    else:
-        gains = scaled_gains(batch.ranked(depth), top)
-    ideal = scaled_gains(best, top) @ discounts
-    return np.divide(gains @ discounts, ideal, out=np.zeros(ideal.shape), where=ideal > 0)

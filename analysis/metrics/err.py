@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from topkapi.analysis.metrics.dcg import scaled_gains
 from topkapi.analysis.metrics.query_batch import QueryBatch
 from topkapi.analysis.typing import FloatArray
 
@@ -39,8 +40,7 @@ def reciprocal_rank(batch: QueryBatch, k: int | None, *, expected: bool) -> Floa
 
 
 def _err(batch: QueryBatch, k: int | None, top: FloatArray, *, expected: bool) -> FloatArray:
-    labels = _labels(batch, k, expected=expected)
-    stop: FloatArray = np.exp2(labels - top[:, None]) - np.exp2(-top)[:, None]
+    stop = scaled_gains(_labels(batch, k, expected=expected), top)
     return _stopping(batch, k, stop, expected=expected)
 
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from topkapi.analysis.metrics.query_batch import QueryBatch
-from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
+from topkapi.analysis.metrics.query_batch import QueryBatch, divided
+from topkapi.analysis.typing import FloatArray, IntArray
 
 
 def rbo(batch: QueryBatch, persistence: float) -> FloatArray:
@@ -40,7 +40,7 @@ def _overlap(batch: QueryBatch, truth: IntArray, p: float, *, extrapolate: bool)
         read = depths <= np.maximum(retrieved, length)[:, None]
         own = np.where(read, np.minimum(depths, length[:, None]) / depths, 0.0)
         found = np.where(read, shared / depths, 0.0)
-        return _ratio(found @ weights, own @ weights, length > 0)
+        return divided(found @ weights, own @ weights)
     inside = depths <= length[:, None]
     last = np.take_along_axis(shared, np.maximum(length - 1, 0)[:, None], axis=1)[:, 0]
     tail = last / np.maximum(length, 1) * p ** length.astype(float)
@@ -63,10 +63,6 @@ def _shared(order: IntArray, retrieved: IntArray, truth: IntArray, length: IntAr
     counts = np.zeros((order.shape[0], width + 2), dtype=np.int64)
     np.add.at(counts, (np.arange(order.shape[0])[:, None], meeting), 1)
     return np.cumsum(counts[:, 1 : width + 1], axis=1)
-
-
-def _ratio(top: FloatArray, bottom: FloatArray, defined: BoolArray) -> FloatArray:
-    return np.divide(top, bottom, out=np.zeros_like(top), where=defined)
 
 
 def topk_01(batch: QueryBatch, k: int) -> FloatArray:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from topkapi.analysis.metrics.dcg import scaled_gains, standard_discounts
-from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.metrics.query_batch import QueryBatch, divided
 from topkapi.analysis.typing import FloatArray
 
 
@@ -21,8 +21,7 @@ def kendall_tau(batch: QueryBatch) -> FloatArray:
         concordant += (first * second).sum(axis=1)
         label_pairs += np.abs(first).sum(axis=1)
         score_pairs += np.abs(second).sum(axis=1)
-    scale = np.sqrt(label_pairs * score_pairs)
-    return np.divide(concordant, scale, out=np.zeros_like(scale), where=scale > 0)
+    return divided(concordant, np.sqrt(label_pairs * score_pairs))
 
 
 def wkt(batch: QueryBatch, k: int | None, *, capped: bool = False) -> FloatArray:
@@ -44,6 +43,4 @@ def wkt(batch: QueryBatch, k: int | None, *, capped: bool = False) -> FloatArray
         worse = batch.filled & (batch.labels < labels[:, position, None])
         inversions = (worse & (batch.scores >= own)).sum(axis=1)
         total += weights[:, position] * (np.minimum(inversions, 1) if capped else inversions)
-    ideal = weights.sum(axis=1)
-    values: FloatArray = np.divide(total, ideal, out=np.zeros(total.shape), where=ideal > 0)
-    return values
+    return divided(total, weights.sum(axis=1))

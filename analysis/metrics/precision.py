@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from topkapi.analysis.metrics.query_batch import QueryBatch
+from topkapi.analysis.metrics.query_batch import QueryBatch, divided
 from topkapi.analysis.typing import FloatArray
 
 
@@ -14,7 +14,7 @@ def precision(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray
     """
     hits = _hits(batch, k, expected=expected)
     if k is None:
-        return _divide(hits.sum(axis=1), batch.retrieved.sum(axis=1).astype(float))
+        return divided(hits.sum(axis=1), batch.retrieved.sum(axis=1).astype(float))
     values: FloatArray = hits.sum(axis=1) / k
     return values
 
@@ -25,7 +25,7 @@ def recall(batch: QueryBatch, k: int | None, *, expected: bool) -> FloatArray:
     It is 0 where nothing is relevant.
     """
     total = (batch.labels > 0).sum(axis=1).astype(float)
-    return _divide(_hits(batch, k, expected=expected).sum(axis=1), total)
+    return divided(_hits(batch, k, expected=expected).sum(axis=1), total)
 
 
 def rank_biased(
@@ -56,7 +56,7 @@ def average_precision(batch: QueryBatch, k: int | None, *, expected: bool) -> Fl
     ranks = np.arange(1, batch.width + 1)
     gained = _tied_gain(batch, hits) if expected else hits * np.cumsum(hits, axis=1) / ranks
     total = (batch.labels > 0).sum(axis=1).astype(float)
-    return _divide(gained[:, :k].sum(axis=1), total)
+    return divided(gained[:, :k].sum(axis=1), total)
 
 
 def _tied_gain(batch: QueryBatch, hits: FloatArray) -> FloatArray:
@@ -73,7 +73,3 @@ def _tied_gain(batch: QueryBatch, hits: FloatArray) -> FloatArray:
     ahead = np.take_along_axis(before, start, axis=1)
     mates = np.where(size > 1, (columns - start) * (inside - 1) / np.maximum(size - 1, 1), 0.0)
     return inside / size * (1.0 + ahead + mates) / (columns + 1)
-
-
-def _divide(top: FloatArray, bottom: FloatArray) -> FloatArray:
-    return np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0)

@@ -16,6 +16,7 @@ from topkapi.analysis.data.runs import Run, in_32_bits
 from topkapi.analysis.errors import BadData, UnknownName
 from topkapi.analysis.metrics.prefs_groups import (
     JudgmentGroup,
+    fulfilled_and_possible,
     judgment_groups,
     with_as_many_nonrel,
     with_as_many_nonrel_retrieved,
@@ -98,6 +99,7 @@ def _query(levels: Sequence[PreferenceLevel], scores: Mapping[str, float]) -> Pr
 
 Scorer = Callable[[PreferenceQuery], float]
 Counted = Callable[[JudgmentGroup, int], tuple[int, int]]  # fulfilled, possible
+Counts = Sequence[tuple[int, int]]  # of each group
 
 
 def prefs_measure(name: str) -> Scorer:
@@ -108,50 +110,34 @@ def prefs_measure(name: str) -> Scorer:
 
 
 def _all(group: JudgmentGroup, retrieved: int) -> tuple[int, int]:
-    return _fulfilled(group.wins, retrieved), int(group.wins.sum())
+    return fulfilled_and_possible(group.wins, retrieved)
 
 
 def _implied(group: JudgmentGroup, retrieved: int) -> tuple[int, int]:
-    neither = int(group.wins[retrieved:, retrieved:].sum())
-    return _fulfilled(group.wins, retrieved), int(group.wins.sum()) - neither
+    done, possible = fulfilled_and_possible(group.wins, retrieved)
+    return done, possible - int(group.wins[retrieved:, retrieved:].sum())
 
 
 def _retrieved(group: JudgmentGroup, retrieved: int) -> tuple[int, int]:
-    both = group.wins[:retrieved, :retrieved]
-    return int(np.triu(both).sum()), int(both.sum())
+    return fulfilled_and_possible(group.wins[:retrieved, :retrieved], retrieved)
 
 
-def _fulfilled(wins: npt.NDArray[np.bool_], retrieved: int) -> int:
-    return int(np.triu(wins)[:retrieved].sum())
+def _of_groups(count: Counted, joined: Callable[[Counts], float]) -> Scorer:
+    return lambda query: joined([count(group, query.retrieved) for group in query.groups])
 
 
-def _simple(count: Counted) -> Scorer:
-    def value(query: PreferenceQuery) -> float:
-        counts = [count(group, query.retrieved) for group in query.groups]
-        possible = sum(each for _, each in counts)
-        return sum(each for each, _ in counts) / possible if possible else 0.0
-
-    return value
+def _share(counts: Counts) -> float:
+    possible = sum(each for _, each in counts)
+    return sum(each for each, _ in counts) / possible if possible else 0.0
 
 
-def _by_group(count: Counted) -> Scorer:
-    def value(query: PreferenceQuery) -> float:
-        counts = [count(group, query.retrieved) for group in query.groups]
-        return sum(done / possible for done, possible in counts if possible) / len(counts)
-
-    return value
+def _mean(counts: Counts) -> float:
+    return sum(done / possible for done, possible in counts if possible) / len(counts)
 
 
-def _by_group_or_zero(count: Counted) -> Scorer:
+def _mean_or_zero(counts: Counts) -> float:
     """Average over groups; one without a possible preference makes the query 0 (0 / 0 in C)."""
-
-    def value(query: PreferenceQuery) -> float:
-        counts = [count(group, query.retrieved) for group in query.groups]
-        if not all(possible for _, possible in counts):
-            return 0.0
-        return sum(done / possible for done, possible in counts) / len(counts)
-
-    return value
+    return _mean(counts) if all(possible for _, possible in counts) else 0.0
 
 
 def _by_pair(considered: Callable[[Wins, int], Wins]) -> Scorer:
@@ -187,17 +173,17 @@ _COUNTS: dict[str, Scorer] = {
     "prefs_num_prefs_ful_ret": _total(_retrieved, 0),
 }
 _SCORERS: dict[str, Scorer] = {
-    "prefs_simp": _simple(_all),
-    "prefs_simp_imp": _simple(_implied),
-    "prefs_simp_ret": _simple(_retrieved),
+    "prefs_simp": _of_groups(_all, _share),
+    "prefs_simp_imp": _of_groups(_implied, _share),
+    "prefs_simp_ret": _of_groups(_retrieved, _share),
     "prefs_pair": _by_pair(lambda asked, _: asked),
     "prefs_pair_imp": _by_pair(_not_neither),
     "prefs_pair_ret": _by_pair(_only_both),
-    "prefs_avgjg": _by_group(_all),
-    "prefs_avgjg_imp": _by_group(_implied),
-    "prefs_avgjg_ret": _by_group(_retrieved),
-    "prefs_avgjg_Rnonrel": _by_group_or_zero(with_as_many_nonrel),
-    "prefs_avgjg_Rnonrel_ret": _by_group_or_zero(with_as_many_nonrel_retrieved),
+    "prefs_avgjg": _of_groups(_all, _mean),
+    "prefs_avgjg_imp": _of_groups(_implied, _mean),
+    "prefs_avgjg_ret": _of_groups(_retrieved, _mean),
+    "prefs_avgjg_Rnonrel": _of_groups(with_as_many_nonrel, _mean_or_zero),
+    "prefs_avgjg_Rnonrel_ret": _of_groups(with_as_many_nonrel_retrieved, _mean_or_zero),
     **_COUNTS,
 }
 PREFS_MEASURES = tuple(_SCORERS)

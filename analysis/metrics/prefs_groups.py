@@ -71,14 +71,8 @@ def _closure(wins: Wins) -> Wins:
 
 def with_as_many_nonrel(group: JudgmentGroup, retrieved: int) -> tuple[int, int]:
     """Return fulfilled and possible preferences of all documents."""
-    relevant, other = group.levels > 0, group.levels == 0
-    missing = int(relevant.sum()) - int(other.sum())
-    if missing >= 0:
-        done, possible = _counts(group.wins, retrieved)
-        return done + int(relevant[:retrieved].sum()) * missing, (
-            possible + int(relevant.sum()) * missing
-        )
-    return _counts(_dropped(group, int(relevant.sum())), retrieved)
+    relevant = int((group.levels > 0).sum())
+    return _balanced(group, retrieved, everywhere=relevant, keep=relevant)
 
 
 def with_as_many_nonrel_retrieved(group: JudgmentGroup, retrieved: int) -> tuple[int, int]:
@@ -86,16 +80,25 @@ def with_as_many_nonrel_retrieved(group: JudgmentGroup, retrieved: int) -> tuple
     seen = JudgmentGroup(
         group.wins[:retrieved, :retrieved], group.levels[:retrieved], group.partial
     )
-    relevant, other = seen.levels > 0, seen.levels == 0
-    missing = int(relevant.sum()) - int(other.sum())
     everywhere = int((group.levels > 0).sum())
-    if missing >= 0:
-        done, possible = _counts(seen.wins, retrieved)
-        return done + int(relevant.sum()) * missing, possible + everywhere * missing
-    return _counts(_dropped(seen, everywhere if group.partial else int(relevant.sum())), retrieved)
+    keep = everywhere if group.partial else int((seen.levels > 0).sum())
+    return _balanced(seen, retrieved, everywhere=everywhere, keep=keep)
 
 
-def _counts(wins: Wins, retrieved: int) -> tuple[int, int]:
+def _balanced(
+    group: JudgmentGroup, retrieved: int, *, everywhere: int, keep: int
+) -> tuple[int, int]:
+    """Count with nonrelevant documents added, or beyond the first ``keep`` left out."""
+    relevant, other = group.levels > 0, group.levels == 0
+    missing = int(relevant.sum()) - int(other.sum())
+    if missing < 0:
+        return fulfilled_and_possible(_dropped(group, keep), retrieved)
+    done, possible = fulfilled_and_possible(group.wins, retrieved)
+    return done + int(relevant[:retrieved].sum()) * missing, possible + everywhere * missing
+
+
+def fulfilled_and_possible(wins: Wins, retrieved: int) -> tuple[int, int]:
+    """Count preferences that the first ``retrieved`` documents fulfil, and all."""
     return int(np.triu(wins, 1)[:retrieved].sum()), int(wins.sum())
 
 

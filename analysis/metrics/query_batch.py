@@ -9,6 +9,11 @@ from topkapi.analysis.data.padding import PaddedQueries
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
+def divided(top: FloatArray, bottom: FloatArray) -> FloatArray:
+    """Divide, with 0 where the divisor is 0."""
+    return np.divide(top, bottom, out=np.zeros(bottom.shape), where=bottom > 0)
+
+
 class QueryBatch:
     """Labels and scores of b queries padded to one width w.
 

@@ -18,7 +18,7 @@ from topkapi.analysis.typing import FloatArray
 Ties = Literal["stable", "expected"]
 Scorer = Callable[[QueryBatch], FloatArray]
 
-_CUT = {
+_CUT: dict[str, Callable[..., FloatArray]] = {
     "p": precision.precision,
     "recall": precision.recall,
     "rr": err.reciprocal_rank,

@@ -25,8 +25,8 @@ import numpy as np
 
 from topkapi.analysis.data.exports import Label, LoggedEntry, read_judgments, read_qrels
 from topkapi.analysis.data.exports.cells import read_tsv
+from topkapi.analysis.data.exports.files import read_text
 from topkapi.analysis.data.exports.records import TopK, read_topk
-from topkapi.analysis.data.letor import read_bytes
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report.reading.logs import read_log, stated
 from topkapi.analysis.report.reading.parts import Parts, Row, study_of
@@ -183,13 +183,9 @@ def _is_qrel(line: str) -> bool:
 
 def _lines(path: Path) -> list[str]:
     try:
-        text = read_bytes(path).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object[: error.start].count(b"\n") + 1
-        raise BadData(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from None
+        lines = read_text(path).splitlines()
     except OSError as error:
         raise BadData(f"{path}: cannot be read ({error.strerror or error})") from None
-    lines = text.splitlines()
     if not any(line.strip() for line in lines):
         raise BadData(f"{path}: the file is empty")
     return lines

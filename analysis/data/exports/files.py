@@ -19,7 +19,7 @@ def read_text(path: str | Path) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise BadData(f"{path}, line {line}: not UTF-8; save the file as UTF-8") from None
 
 

@@ -39,20 +39,13 @@ def timer_lines(records: Iterable[ClockEvent]) -> Iterator[str]:
     """
     yield csv_line(HEADER)
     for event in records:
-        yield csv_line(
-            (
-                event.query,
-                event.assessor,
-                event.tool,
-                str(event.round),
-                str(event.round_number),
-                "yes" if event.withdrawn else "no",
-                event.event,
-                event.reason,
-                str(event.active_ms),
-                iso(event.at),
-            )
-        )
+        yield csv_line([_cell(getattr(event, name)) for name in HEADER])
+
+
+def _cell(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return iso(value) if isinstance(value, datetime) else str(value)
 
 
 def read_timers(path: str | Path) -> list[ClockEvent]:

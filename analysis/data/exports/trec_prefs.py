@@ -8,6 +8,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from topkapi.analysis.data.exports.files import numbered_lines, word
 from topkapi.analysis.data.exports.records import TopK
@@ -63,31 +64,27 @@ def qrels_prefs_lines(records: Iterable[PreferenceLevel]) -> Iterator[str]:
 
 def read_prefs(path: str | Path) -> list[PreferenceLevel]:
     """Read ``prefs``, plain or gzip."""
-    rows = _rows(path, "query", "group", "subgroup", "document", "level")
-    return [
-        PreferenceLevel(query, group, document, level, subgroup)
-        for (query, group, subgroup, document), level in rows
-    ]
+    return _read(path, "query", "group", "subgroup", "document", "level")
 
 
 def read_qrels_prefs(path: str | Path) -> list[PreferenceLevel]:
     """Read ``qrels_prefs`` or qrels, plain or gzip; their second column is the group."""
-    rows = _rows(path, "query", "group", "document", "level")
-    return [
-        PreferenceLevel(query, group, document, level) for (query, group, document), level in rows
-    ]
+    return _read(path, "query", "group", "document", "level")
 
 
 def _start(each: PreferenceLevel) -> str:
     return f"{word(each.query)} {word(each.group)}"
 
 
-def _rows(path: str | Path, *columns: str) -> Iterator[tuple[list[str], float]]:
+def _read(path: str | Path, *columns: str) -> list[PreferenceLevel]:
+    found = []
     for location, line in numbered_lines(path):
         words = line.split()
         if len(words) != len(columns):
             raise BadData(f"{location}: {len(words)} columns, expected {', '.join(columns)}")
-        yield words[:-1], _level(words[-1], location)
+        given: dict[str, Any] = dict(zip(columns, words, strict=True))
+        found.append(PreferenceLevel(**given | {"level": _level(words[-1], location)}))
+    return found
 
 
 def _level(text: str, location: str) -> float:
