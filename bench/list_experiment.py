@@ -15,7 +15,7 @@ import numpy as np
 from topkapi.analysis.dcglearn.active import fit_labels, label_actively
 from topkapi.analysis.dcglearn.learner import DCGLearn
 from topkapi.analysis.dcglearn.replication.curves import Curves
-from topkapi.analysis.dcglearn.replication.figures import curves, mean_lines, only, share_right
+from topkapi.analysis.dcglearn.replication.figures import curves, mean_lines, share_right
 from topkapi.analysis.dcglearn.replication.simulated import Pool, judged, true_gains
 from topkapi.analysis.typing import FloatArray, IntArray
 
@@ -116,7 +116,7 @@ def _model(c: float) -> DCGLearn:
 
 
 def _after(pool: Pool, answers: IntArray, chosen: IntArray, test: Pool, c: float) -> float:
-    part = only(pool, chosen)
+    part = pool.take(chosen)
     everything = np.arange(chosen.size)
     model = fit_labels(_model(c), part.differences, answers[chosen], everything, shape=pool.shape)
     return share_right(model, test)

@@ -69,18 +69,9 @@ def compare_tasks(
     for truth in truths:
         for fold in fold_set.folds:
             for entry in entries:
-                identity = {
-                    "experiment": "compare",
-                    "data": fold_set.name,
-                    "data_hash": fold_set.digest,
-                    "truth": truth,
-                    "fold": fold.name,
-                    "model": entry.model,
-                    "model_k": entry.k,
-                    "k": k,
-                    "seed": seed,
-                    "effort": effort(entry.model),
-                }
+                identity = identity_of("compare", fold_set, fold, entry.model, seed)
+                identity |= {"truth": truth, "model_k": entry.k, "k": k}
+                identity["effort"] = effort(entry.model)
                 arguments = {"fold": fold, "entry": entry, "truth": truth, "k": k, "seed": seed}
                 if gains is not None:
                     identity["gains"] = gains.as_json()
@@ -88,6 +79,18 @@ def compare_tasks(
                 if keep_scores:
                     identity["keep_scores"] = arguments["keep_scores"] = True
                 yield Task(identity, compare_cell, arguments)
+
+
+def identity_of(experiment: str, fold_set: FoldSet, fold: Fold, model: str, seed: int) -> Row:
+    """Return what identifies the result of every experiment; each adds its own settings."""
+    return {
+        "experiment": experiment,
+        "data": fold_set.name,
+        "data_hash": fold_set.digest,
+        "fold": fold.name,
+        "model": model,
+        "seed": seed,
+    }
 
 
 def compare_cell(

@@ -1,6 +1,5 @@
 """AdaRank: boosting of single features against a measure of whole lists."""
 
-from functools import partial
 from typing import Literal, Self
 
 import numpy as np
@@ -11,6 +10,7 @@ from topkapi.analysis.errors import BadData
 from topkapi.analysis.metrics import LOSSES, evaluate
 from topkapi.analysis.models.base import LinearRanker
 from topkapi.analysis.models.boosting.staging import StagedScores, feature_quality
+from topkapi.analysis.models.boosting.stumps import Stump
 from topkapi.analysis.models.listnet import with_preferences
 from topkapi.analysis.models.rankboost import vote
 from topkapi.analysis.typing import FloatArray
@@ -68,7 +68,7 @@ class AdaRank(LinearRanker):
             weights[turn + 1] = weights[turn]
             feature, signed = last % data.n_features, alpha if last < data.n_features else -alpha
             weights[turn + 1, feature] += signed
-            staging.add(partial(_weak, feature=feature, alpha=signed))
+            staging.add(Stump(feature, None, signed).score)
             chances = self._update(chances, data, weights[turn + 1], alpha * quality[last])
         self.coef_ = weights[staging.best(self.rounds)]
         return self
@@ -84,8 +84,3 @@ class AdaRank(LinearRanker):
             fresh = np.exp(-whole[self.measure])
         result: FloatArray = fresh / fresh.sum()
         return result
-
-
-def _weak(features: FloatArray, *, feature: int, alpha: float) -> FloatArray:
-    """Make a weak ranker of AdaRank: one feature with its vote."""
-    return alpha * features[:, feature]

@@ -63,11 +63,6 @@ def list_loss(weights: FloatArray, lists: Lists, *, exact: bool) -> Derivatives:
     return float(values.sum()) / scale, flat.T @ gradients.ravel() / scale, flat.T @ curved / scale
 
 
-def focused_pairs(data: RankingData) -> Pairs:
-    """Make the pairs of T and F; the weights of a query sum to 1."""
-    return make_pairs(data, focused=True, by_query=True)
-
-
 class FocusedNet(LinearRanker):
     r"""FocusedNet ([NGLC12]_, section 3.2.2) with a linear scorer.
 
@@ -113,7 +108,7 @@ class FocusedNet(LinearRanker):
     def fit(self, data: RankingData, validation: RankingData | None = None) -> Self:
         """Learn the weights by exact Newton steps."""
         data = to_topk(data, self.k, seed=self.seed)
-        pairs, lists = focused_pairs(data), make_lists(data)
+        pairs, lists = make_pairs(data, focused=True, by_query=True), make_lists(data)
         if pairs.n_pairs == 0 and not lists:
             raise BadData("no query has two documents to order: there is nothing to learn from")
         start = np.zeros(data.n_features)

@@ -99,20 +99,12 @@ class RankBoost(StumpRanker):
         search, staging = StumpSearch(features), StagedScores(validation, self.measure)
         stumps: list[Stump] = []
         for _ in range(self.rounds):
-            stump = best_stump(search, pairs.potentials())
-            if stump is None:
+            position, below = search.best(pairs.potentials())
+            r = -below  # the edge of the documents above: potentials sum to 0
+            if abs(r) < 1e-12:
                 break
+            stump = Stump(*search.cut(position), vote(r))
             pairs.scores += stump.score(features)
             stumps.append(stump)
             staging.add(stump.score)
         return self.keep(stumps[: staging.best(len(stumps))], n_features)
-
-
-def best_stump(search: StumpSearch, potentials: FloatArray) -> Stump | None:
-    """Find the stump with the largest |r| and its weight.
-
-    None if no stump separates documents.
-    """
-    position, below = search.best(potentials)
-    r = -below  # the edge of the documents above: potentials sum to 0
-    return Stump(*search.cut(position), vote(r)) if abs(r) >= 1e-12 else None

@@ -1,6 +1,6 @@
 """TopRank: a base ranker whose top is re-ranked by the votes of three others."""
 
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -46,7 +46,6 @@ class TopRank(Ranker):
 
     name = "toprank"
     learned = ("base_", "others_", "votes_")
-    rerankers: ClassVar[tuple[str, ...]] = ("regression", "ranksvm", "listnet")
     base_: FloatArray
     others_: FloatArray
     votes_: FloatArray
@@ -97,7 +96,7 @@ class TopRank(Ranker):
 
     def _weigh(self, validation: RankingData | None) -> FloatArray:
         if validation is None:
-            return np.full(len(self.rerankers), 1.0 / len(self.rerankers))
+            return np.full(len(self.others_), 1.0 / len(self.others_))
         worth = np.array(
             [
                 evaluate(validation, validation.features @ weights, [self.measure])[self.measure]

@@ -113,14 +113,14 @@ def _beaten(
         return set()
     best = max(column, key=lambda cell: cell[1])
     others = [cell for cell in column if cell[0] != best[0]]
-    flat = np.concatenate([np.asarray(part) for part in best[2]])
-    values = [
-        randomisation_test(
-            flat, np.concatenate([np.asarray(part) for part in cell[2]]), rounds=2000
-        )
-        for cell in others
-    ]
-    return {(cell[0], heading) for cell, p in zip(others, holm(values), strict=True) if p < ALPHA}
+    chances = corrected_tests(best[2], [cell[2] for cell in others])
+    return {(cell[0], heading) for cell, p in zip(others, chances, strict=True) if p < ALPHA}
+
+
+def corrected_tests(one: list[list[float]], others: Sequence[list[list[float]]]) -> list[float]:
+    """Compare values by fold with those of others: the p of each paired test, after Holm."""
+    flat = np.concatenate(one)
+    return holm([randomisation_test(flat, np.concatenate(each), rounds=2000) for each in others])
 
 
 def parents_table(rows: Sequence[Row], truth: Truth, measures: dict[str, str], name: str) -> Table:

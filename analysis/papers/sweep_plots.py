@@ -29,7 +29,7 @@ DASHES = ("-", "--", "-.")
 def beta_figure(rows: Sequence[Row], truth: str, name: str) -> Figure:
     """Draw each FocusedRank model over beta: NDCG on the left axis, ERR on the right."""
     models = [model for model in FOCUSED if any(row["model"] == model for row in rows)]
-    figure = _figure(4.6 * len(models), 3.4)
+    figure = matplotlib_figure.Figure(figsize=(4.6 * len(models), 3.4))
     for position, model in enumerate(models, start=1):
         axes = figure.add_subplot(1, len(models), position)
         other = axes.twinx()
@@ -51,7 +51,7 @@ def beta_figure(rows: Sequence[Row], truth: str, name: str) -> Figure:
 def k_figure(rows: Sequence[Row], name: str, *, zoom: int = 100) -> Figure:
     """Draw NDCG against the full order over k: all of it above, k up to ``zoom`` below."""
     models = list(dict.fromkeys(row["model"] for row in rows))
-    figure = _figure(3.6 * len(models), 6.0)
+    figure = matplotlib_figure.Figure(figsize=(3.6 * len(models), 6.0))
     for position, model in enumerate(models, start=1):
         whole = figure.add_subplot(2, len(models), position)
         part = figure.add_subplot(2, len(models), len(models) + position)
@@ -80,10 +80,6 @@ def k_figure(rows: Sequence[Row], name: str, *, zoom: int = 100) -> Figure:
 def _mark_full(axes: Axes, position: float) -> None:
     axes.axvline(position, color="#999999", linewidth=0.8)
     axes.annotate("full", (position, axes.get_ylim()[0]), ha="right", va="bottom", fontsize=7)
-
-
-def _figure(width: float, height: float) -> Figure:
-    return matplotlib_figure.Figure(figsize=(width, height))
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from topkapi.analysis.data.folds import Fold, FoldSet, Truth, fold_set_of, make_folds, with_truth
 from topkapi.analysis.data.synthetic import noisy_orders
 from topkapi.analysis.data.topk import to_topk
-from topkapi.analysis.experiments.compare import tuned_by
+from topkapi.analysis.experiments.compare import identity_of, tuned_by
 from topkapi.analysis.experiments.grids import accepts, effort
 from topkapi.analysis.experiments.tuning import tune
 from topkapi.analysis.metrics import evaluate
@@ -38,7 +38,7 @@ def beta_tasks(
     for truth in truths:
         for fold in fold_set.folds:
             for model in FOCUSED:
-                identity = _identity("sweep-beta", fold_set, fold, model, seed)
+                identity = identity_of("sweep-beta", fold_set, fold, model, seed)
                 arguments = {"fold": fold, "model": model, "truth": truth, "k": k, "seed": seed}
                 more = {"truth": truth, "k": k, "effort": effort(model)}
                 yield Task({**identity, **more}, beta_cell, arguments)
@@ -80,7 +80,7 @@ def k_tasks(
     for fold in fold_set.folds:
         for model in models:
             for k in [*(k for k in ks if k < longest), None]:
-                identity = _identity("sweep-k", fold_set, fold, model, seed)
+                identity = identity_of("sweep-k", fold_set, fold, model, seed)
                 arguments = {"fold": fold, "model": model, "k": k, "seed": seed}
                 tuned = {**effort(model), "fixed": K_FIXED.get(model)}
                 yield Task({**identity, "k": k, "effort": tuned}, k_cell, arguments)
@@ -105,17 +105,6 @@ def k_cell(fold: Fold, model: str, k: int | None, seed: int) -> Row:
         "settings": tuned.settings,
         "seconds": round(tuned.seconds, 3),
         "values": {name: round(value, 6) for name, value in values.items()},
-    }
-
-
-def _identity(experiment: str, fold_set: FoldSet, fold: Fold, model: str, seed: int) -> Row:
-    return {
-        "experiment": experiment,
-        "data": fold_set.name,
-        "data_hash": fold_set.digest,
-        "fold": fold.name,
-        "model": model,
-        "seed": seed,
     }
 
 

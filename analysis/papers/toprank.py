@@ -9,12 +9,12 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from topkapi.analysis.data.folds import Fold, FoldSet
-from topkapi.analysis.experiments.compare import mean_over_folds
+from topkapi.analysis.experiments.compare import identity_of, mean_over_folds
 from topkapi.analysis.experiments.grids import accepts, effort, title
 from topkapi.analysis.experiments.tables import Table
 from topkapi.analysis.experiments.tuning import tune
 from topkapi.analysis.metrics import evaluate
-from topkapi.analysis.significance import holm, randomisation_test
+from topkapi.analysis.papers.comparison import ALPHA, corrected_tests
 from topkapi.analysis.tasks import Row, Task
 
 FAMILIES = {"precision": ("p", "P"), "ndcg": ("ndcg", "N")}
@@ -31,17 +31,8 @@ def toprank_tasks(fold_set: FoldSet, *, n: int = 10, seed: int = 0) -> Iterator[
     for fold in fold_set.folds:
         for model in MODELS:
             for family in FAMILIES:
-                identity = {
-                    "experiment": "toprank",
-                    "data": fold_set.name,
-                    "data_hash": fold_set.digest,
-                    "fold": fold.name,
-                    "model": model,
-                    "family": family,
-                    "n": n,
-                    "seed": seed,
-                    "effort": effort(model),
-                }
+                identity = identity_of("toprank", fold_set, fold, model, seed)
+                identity |= {"family": family, "n": n, "effort": effort(model)}
                 cell = {"fold": fold, "model": model, "family": family, "n": n, "seed": seed}
                 yield Task(identity, toprank_cell, cell)
 
@@ -94,20 +85,15 @@ def _table(rows: Sequence[Row], models: Sequence[str], name: str) -> Table:
         (title(model, 10), [mean_over_folds(folds) for folds in folds_of[model]])
         for model in models
     ]
-    first = models[0]
+    first, *others = models
     marks = set()
     for column, (heading, _, _) in enumerate(columns):
-        others = [model for model in models if model != first]
-        tests = [
-            randomisation_test(
-                _flat(folds_of[first][column]), _flat(folds_of[model][column]), rounds=2000
-            )
-            for model in others
-        ]
+        folds = [folds_of[model][column] for model in others]
+        chances = corrected_tests(folds_of[first][column], folds)
         marks |= {
             (title(model, 10), heading)
-            for model, p in zip(others, holm(tests), strict=True)
-            if p < 0.05
+            for model, p in zip(others, chances, strict=True)
+            if p < ALPHA
         }
     note = (
         f"differs from {title(first, 10)}: paired randomisation test over queries, p < 0.05 after "
@@ -120,7 +106,3 @@ def _table(rows: Sequence[Row], models: Sequence[str], name: str) -> Table:
 def _values(rows: Sequence[Row], model: str, family: str, measure: str) -> list[list[float]]:
     mine = [row for row in rows if row["model"] == model and row["family"] == family]
     return [row["values"][measure] for row in mine]
-
-
-def _flat(folds: list[list[float]]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    return np.concatenate([np.asarray(part, dtype=np.float64) for part in folds])

@@ -9,7 +9,7 @@ import pytest
 
 from tests.cases import each_case
 from topkapi.analysis.data import RankingData, full_order, to_topk, truth_order
-from topkapi.analysis.models.focused_net import FocusedNet, focused_pairs, list_loss, make_lists
+from topkapi.analysis.models.focused_net import FocusedNet, list_loss, make_lists
 from topkapi.analysis.models.listmle import listmle_loss, ordered_blocks
 from topkapi.analysis.models.listnet import listnet_loss, softmax_by_query
 from topkapi.analysis.models.losses.pairs import (
@@ -215,7 +215,7 @@ def test_subset_chances_do_not_change_under_a_shift_and_each_size_sums_to_one() 
 @pytest.mark.parametrize("k", [2, 4])
 def test_focused_net_has_true_derivatives_and_is_one_at_zero(listwise: str, k: int) -> None:
     data = to_topk(random_data(5, sizes=(5, 1, 8, 6)), k)
-    pairs, lists = focused_pairs(data), make_lists(data)
+    pairs, lists = make_pairs(data, focused=True, by_query=True), make_lists(data)
     model = FocusedNet(k=k, beta=0.3, listwise=listwise)  # type: ignore[arg-type]
     check_derivatives(lambda w: model.loss(w, pairs, lists), 0)
     assert model.loss(np.zeros(D), pairs, lists)[0] == pytest.approx(3.0)  # query 2 has no term
@@ -223,7 +223,7 @@ def test_focused_net_has_true_derivatives_and_is_one_at_zero(listwise: str, k: i
 
 def test_focused_net_at_the_ends_is_ranknet_on_p_and_listnet_on_t() -> None:
     data = to_topk(random_data(6), 3)
-    pairs, lists = focused_pairs(data), make_lists(data)
+    pairs, lists = make_pairs(data, focused=True, by_query=True), make_lists(data)
     weights = np.random.default_rng(0).normal(size=D)
     ends = [FocusedNet(k=3, beta=beta).loss(weights, pairs, lists) for beta in (0.0, 1.0)]
     ranknet = pair_loss(pairs, weights, logistic)

@@ -62,7 +62,7 @@ def by_training_size(data: int, runs: int, seed: int, sizes: Sequence[int] = SIZ
 
     def experiment(rng: np.random.Generator) -> list[float]:
         train, test = random_pairs(max(sizes), truth, rng), random_pairs(N_TEST, truth, rng)
-        found = [share_right(learn(first(train, n)), test) for n in sizes]
+        found = [share_right(learn(train.first(n)), test) for n in sizes]
         return found + [agreement(other, test)] * len(sizes)
 
     lines = mean_lines(("DCGLearn", "Other"), experiment, runs, seed)
@@ -74,12 +74,13 @@ def by_difference(data: int, runs: int, seed: int) -> Curves:
     """Draw Figures 4 and 5: accuracy by the true difference of the lists, from 800 pairs."""
     truth, other = true_gains(data).table, true_gains(3 - data).table
     edges = np.linspace(0.0, 1.0, 11)
-    scale = float(np.quantile(np.abs(random_pairs(N_TEST, truth, _fixed(seed)).gaps), 0.9))
+    sample = random_pairs(N_TEST, truth, np.random.default_rng([seed, 2**20]))
+    scale = float(np.quantile(np.abs(sample.gaps), 0.9))
 
     def experiment(rng: np.random.Generator) -> list[float]:
         train, test = random_pairs(800, truth, rng), random_pairs(5 * N_TEST, truth, rng)
         where = np.digitize(np.abs(test.gaps) / scale, edges) - 1
-        parts = [only(test, where == bin_) for bin_ in range(10)]
+        parts = [test.take(where == bin_) for bin_ in range(10)]
         model = learn(train)
         return [share_right(model, part) for part in parts] + [
             agreement(other, part) for part in parts
@@ -99,7 +100,7 @@ def similarities(runs: int, seed: int, sizes: Sequence[int] = SIZES) -> Curves:
         values: list[float] = []
         for truth in truths:
             train = random_pairs(max(sizes), truth, rng)
-            models = [learn(first(train, n)) for n in sizes]
+            models = [learn(train.first(n)) for n in sizes]
             values += [t_similarity(model.weights_, truth) for model in models]
             values += [centred_similarity(model.weights_, truth) for model in models]
         return values
@@ -157,10 +158,10 @@ def with_the_best(
         for truth in truths:
             test = random_pairs(N_TEST, truth, rng)
             train = pairs_with_the_best(max(sizes), truth, rng, other_documents=other_documents)
-            values += [share_right(learn(first(train, n), penalty=penalty), test) for n in sizes]
+            values += [share_right(learn(train.first(n), penalty=penalty), test) for n in sizes]
             if other_documents:
                 plain = random_pairs(max(sizes), truth, rng)
-                values += [share_right(learn(first(plain, n)), test) for n in sizes]
+                values += [share_right(learn(plain.first(n)), test) for n in sizes]
         return values
 
     names = [f"best ranking, Data {data}" for data in (1, 2)]
@@ -208,26 +209,12 @@ def agreement(table: FloatArray, test: Pool) -> float:
     return share_right(model, test)
 
 
-def first(pool: Pool, n: int) -> Pool:
-    """Select the first n pairs of a pool."""
-    return only(pool, np.arange(min(n, pool.gaps.size)))
-
-
-def only(pool: Pool, chosen: IntArray) -> Pool:
-    """Select pairs of a pool."""
-    return Pool(pool.left[chosen], pool.right[chosen], pool.gaps[chosen], pool.shape)
-
-
 def curves(
     number: str, title: str, x_name: str, x: Sequence[float], lines: dict[str, FloatArray]
 ) -> Curves:
     """Make curves of arrays."""
     plain = {name: tuple(float(value) for value in values) for name, values in lines.items()}
     return Curves(number, title, x_name, tuple(float(value) for value in x), plain)
-
-
-def _fixed(seed: int) -> np.random.Generator:
-    return np.random.default_rng([seed, 2**20])
 
 
 FIGURES: dict[str, Callable[[int, int], Curves]] = {

@@ -11,17 +11,16 @@ import numpy as np
 from topkapi.analysis.data.ranking import RankingData
 from topkapi.analysis.dcglearn.replication.curves import Curves
 from topkapi.analysis.dcglearn.replication.figures import (
+    Study,
     active_and_random,
     agreement,
     chosen_c,
     curves,
-    first,
     learn,
     mean_lines,
-    only,
     share_right,
 )
-from topkapi.analysis.dcglearn.replication.simulated import Pool, judged, true_gains
+from topkapi.analysis.dcglearn.replication.simulated import Pool, joined, judged, true_gains
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.typing import IntArray
 
@@ -58,12 +57,7 @@ class QueryPool:
             pools.append(judged(lists[:, 0], lists[:, 1], self.truth))
         else:
             raise BadData("hardly any two rankings of these queries differ in worth")
-        return Pool(
-            np.concatenate([pool.left for pool in pools])[:n],
-            np.concatenate([pool.right for pool in pools])[:n],
-            np.concatenate([pool.gaps for pool in pools])[:n],
-            pools[0].shape,
-        )
+        return joined(pools).first(n)
 
     def _two(self, query: int, rng: np.random.Generator) -> IntArray:
         grades = self.queries[query]
@@ -86,17 +80,11 @@ def by_training_size(
 ) -> Curves:
     """Draw Figure 11: accuracy by training pairs, five folds by query."""
 
-    def experiment(rng: np.random.Generator) -> list[float]:
-        return _over_folds(
-            pool,
-            rng,
-            max(sizes),
-            lambda train, test, _rng: [
-                *(share_right(learn(first(train, n)), test) for n in sizes),
-                *([agreement(pool.other, test)] * len(sizes)),
-            ],
-        )
+    def values(train: Pool, test: Pool, _rng: np.random.Generator) -> list[float]:
+        found = [share_right(learn(train.first(n)), test) for n in sizes]
+        return found + [agreement(pool.other, test)] * len(sizes)
 
+    experiment = _over_folds(pool, max(sizes), values)
     lines = mean_lines(("DCGLearn", "Other"), experiment, runs, seed)
     return curves("11", "Accuracy by training pairs, real queries", "training pairs", sizes, lines)
 
@@ -106,15 +94,12 @@ def by_difference(pool: QueryPool, runs: int, seed: int) -> Curves:
 
     def values(train: Pool, test: Pool, _rng: np.random.Generator) -> list[float]:
         model = learn(train)
-        parts = [only(test, part) for part in np.array_split(np.argsort(np.abs(test.gaps)), 10)]
+        parts = [test.take(part) for part in np.array_split(np.argsort(np.abs(test.gaps)), 10)]
         return [share_right(model, part) for part in parts] + [
             agreement(pool.other, part) for part in parts
         ]
 
-    def experiment(rng: np.random.Generator) -> list[float]:
-        return _over_folds(pool, rng, 600, values)
-
-    lines = mean_lines(("DCGLearn", "Other"), experiment, runs, seed)
+    lines = mean_lines(("DCGLearn", "Other"), _over_folds(pool, 600, values), runs, seed)
     tenths = [0.05 + 0.1 * tenth for tenth in range(10)]
     title = "Accuracy by true difference, real queries"
     return curves("12-13", title, "quantile of DCG difference", tenths, lines)
@@ -130,19 +115,17 @@ def with_noisy_grades(
     """Draw Figures 14 and 15: accuracy by the share of random grades in training."""
 
     def values(train: Pool, test: Pool, rng: np.random.Generator) -> list[float]:
-        validation = only(test, np.arange(0, test.gaps.size, 4))
-        rest = only(test, np.flatnonzero(np.arange(test.gaps.size) % 4 > 0))
+        validation = test.take(np.arange(0, test.gaps.size, 4))
+        rest = test.take(np.flatnonzero(np.arange(test.gaps.size) % 4 > 0))
         found = []
         for n in sizes:
             for share in shares:
-                noisy = _with_share(first(train, n), share, rng)
+                noisy = _with_share(train.first(n), share, rng)
                 c = chosen_c(noisy, noisy.signs, validation, (0.01, 0.1, 1.0, 5.0))
                 found.append(share_right(learn(noisy, c=c), rest))
         return found
 
-    def experiment(rng: np.random.Generator) -> list[float]:
-        return _over_folds(pool, rng, max(sizes), values)
-
+    experiment = _over_folds(pool, max(sizes), values)
     lines = mean_lines([f"{n} pairs" for n in sizes], experiment, runs, seed)
     title = "Accuracy by share of noisy grades, real queries"
     return curves("14-15", title, "share of noisy grades", shares, lines)
@@ -171,16 +154,19 @@ def _with_share(pool: Pool, share: float, rng: np.random.Generator) -> Pool:
 
 def _over_folds(
     pool: QueryPool,
-    rng: np.random.Generator,
     n_train: int,
     values: Callable[[Pool, Pool, np.random.Generator], Sequence[float]],
-) -> list[float]:
-    """Return the mean over five folds of values of training and test pairs."""
-    rows = [
-        values(pool.pairs(n_train, train, rng), pool.pairs(1000, held, rng), rng)
-        for train, held in pool.folds(rng)
-    ]
-    return [float(value) for value in np.mean(np.array(rows), axis=0)]
+) -> Study:
+    """Return an experiment: the mean over five folds of values of training and test pairs."""
+
+    def experiment(rng: np.random.Generator) -> list[float]:
+        rows = [
+            values(pool.pairs(n_train, train, rng), pool.pairs(1000, held, rng), rng)
+            for train, held in pool.folds(rng)
+        ]
+        return [float(value) for value in np.mean(np.array(rows), axis=0)]
+
+    return experiment
 
 
 LETOR_FIGURES: dict[str, Callable[[QueryPool, int, int], Curves]] = {

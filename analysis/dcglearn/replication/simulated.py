@@ -1,12 +1,13 @@
 """Rankings and preferences with a known utility: [ZZCX13]_, section 5.2.1."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from topkapi.analysis.dcglearn.gains import Gains, utilities
 from topkapi.analysis.dcglearn.preferences import increments
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 TEN_GRADES = np.array([4, 4, 3, 3, 2, 2, 1, 1, 0, 0])
 """Two documents of each of five grades, the best ranking of them."""
@@ -38,6 +39,14 @@ class Pool:
         """1 where the left list is better, -1 where the right one is, (n,)."""
         return np.sign(self.gaps).astype(np.int64)
 
+    def take(self, chosen: IntArray | BoolArray | slice) -> "Pool":
+        """Select pairs."""
+        return Pool(self.left[chosen], self.right[chosen], self.gaps[chosen], self.shape)
+
+    def first(self, n: int) -> "Pool":
+        """Select the first n pairs."""
+        return self.take(slice(n))
+
 
 def true_gains(data: int, n_grades: int = 5, k: int = 10) -> Gains:
     """Return the true gains of Data 1 or 2, with discounts 1 / ln(1 + i), equation (5).
@@ -65,18 +74,20 @@ def judged(left: IntArray, right: IntArray, truth: FloatArray) -> Pool:
     return Pool(left[keep], right[keep], gaps[keep], shape)
 
 
+def joined(pools: Sequence[Pool]) -> Pool:
+    """Join pools of rankings of the same shape."""
+    names = ("left", "right", "gaps")
+    left, right, gaps = (np.concatenate([getattr(each, name) for each in pools]) for name in names)
+    return Pool(left, right, gaps, pools[0].shape)
+
+
 def random_pairs(n: int, truth: FloatArray, rng: np.random.Generator) -> Pool:
     """Draw n pairs of random orders of ten documents of five grades, none of equal worth."""
     pools: list[Pool] = []
     while sum(pool.gaps.size for pool in pools) < n:
         left, right = permuted(TEN_GRADES, n, rng), permuted(TEN_GRADES, n, rng)
         pools.append(judged(left, right, truth))
-    return Pool(
-        np.concatenate([pool.left for pool in pools])[:n],
-        np.concatenate([pool.right for pool in pools])[:n],
-        np.concatenate([pool.gaps for pool in pools])[:n],
-        pools[0].shape,
-    )
+    return joined(pools).first(n)
 
 
 def pairs_with_the_best(
@@ -85,8 +96,7 @@ def pairs_with_the_best(
     """Draw n pairs of the best ranking and a random order of its documents, or of other ones."""
     grades = OTHER_GRADES if other_documents else TEN_GRADES
     best = np.tile(TEN_GRADES, (2 * n + 10, 1))
-    pool = judged(best, permuted(grades, 2 * n + 10, rng), truth)
-    return Pool(pool.left[:n], pool.right[:n], pool.gaps[:n], pool.shape)
+    return judged(best, permuted(grades, 2 * n + 10, rng), truth).first(n)
 
 
 def with_noisy_grades(pool: Pool, n_documents: int, rng: np.random.Generator) -> Pool:

@@ -19,7 +19,7 @@ class FactoredPairs:
     """
 
     def __init__(self, data: RankingData, labels: FloatArray) -> None:
-        owner, positions = data.queries, np.arange(data.n_rows)
+        owner = data.queries
         fresh = np.ones(data.n_rows, dtype=bool)
         fresh[1:] = (labels[1:] != labels[:-1]) | (owner[1:] != owner[:-1])
         starts = np.flatnonzero(fresh)
@@ -29,7 +29,7 @@ class FactoredPairs:
         self.query_start, self.query_end = data.offsets[:-1][owner], data.offsets[1:][owner]
         self.offsets, self.sizes = data.offsets, data.sizes
         self.n_pairs = int((self.query_end - self.group_end).sum())
-        self.scores = np.zeros(positions.size)
+        self.scores = np.zeros(data.n_rows)
 
     def potentials(self) -> FloatArray:
         """Return the weight of the pairs a document wins less that of those it loses, (n,).

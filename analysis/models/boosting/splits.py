@@ -16,7 +16,6 @@ class Splits:
     """
 
     def __init__(self, data: RankingData, labels: FloatArray) -> None:
-        position = np.arange(data.n_rows) - np.repeat(data.offsets[:-1], data.sizes)
         lengths = np.add.reduceat((labels > 0).astype(np.int64), data.offsets[:-1])
         self.useful: IntArray = np.flatnonzero(lengths >= 2)
         self.lengths = lengths[self.useful]
@@ -32,7 +31,6 @@ class Splits:
         ideal = gains @ discounts
         self.gains = gains / ideal[:, None]
         self.total = self.gains.sum(axis=1)
-        self.position = position
 
     def quality(self, above: BoolArray) -> FloatArray:
         """Compute per-query kappa-NDCG for ``above`` (n_rows,), tied within each side.
