@@ -3,13 +3,12 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 
 from topkapi.analysis.data.padding import row_spans
-from topkapi.analysis.errors import BadData
+from topkapi.analysis.errors import BadData, unknown_name
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
 
@@ -168,10 +167,7 @@ def _column(frame: Any, name: str) -> FloatArray:
 def _require_columns(frame: Any, *names: str) -> None:
     for name in names:
         if name not in frame.columns:
-            near = get_close_matches(name, map(str, frame.columns), n=1)
-            hint = f"did you mean {near[0]!r}? " if near else ""
-            there = ", ".join(map(str, frame.columns))
-            raise BadData(f"no column {name!r}: {hint}There are {there}")
+            raise BadData(str(unknown_name("column", name, map(str, frame.columns))))
 
 
 def _check_shapes(data: RankingData) -> None:

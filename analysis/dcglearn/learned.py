@@ -64,7 +64,7 @@ class Learned:
             "counts": self.counts,
             "ungraded": self.ungraded,
             "padded": self.padded,
-            "validation": self.validation.as_json(),
+            "validation": asdict(self.validation),
             "gain_intervals": None if bounds is None else bounds.gains.T.tolist(),
             "discount_intervals": None if bounds is None else bounds.discounts.T.tolist(),
             "accuracy_by_training_pairs": {str(n): share for n, share in self.sizes.items()},

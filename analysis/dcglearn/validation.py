@@ -1,7 +1,7 @@
 """Validation of learned gains on real answers: [ZZCX13]_, section 5.4, Figures 16 to 20."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -44,10 +44,6 @@ class Validation:
     linear: Shares
     differences: dict[str, float]
     chance: float = 0.5
-
-    def as_json(self) -> dict[str, object]:
-        """Return JSON values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)

@@ -122,12 +122,8 @@ def k_curve(rows: Sequence[Row], model: str, measure: str) -> dict[int | None, f
 
     None is the full order.
     """
-    ks = list(dict.fromkeys(row["k"] for row in rows if row["model"] == model))
-    return {
-        k: float(
-            np.mean(
-                [row["values"][measure] for row in rows if row["model"] == model and row["k"] == k]
-            )
-        )
-        for k in ks
-    }
+    values: dict[int | None, list[float]] = {}
+    for row in rows:
+        if row["model"] == model:
+            values.setdefault(row["k"], []).append(row["values"][measure])
+    return {k: float(np.mean(found)) for k, found in values.items()}

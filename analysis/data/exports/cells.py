@@ -48,7 +48,7 @@ def csv_cell(value: object) -> str:
     return '"' + cell.replace('"', '""') + '"' if quote else cell
 
 
-def csv_line(cells: Sequence[str]) -> str:
+def csv_line(cells: Sequence[object]) -> str:
     r"""Format one line of comma-separated values.
 
     >>> csv_line(["a", "b, c", "=d"])
@@ -63,7 +63,7 @@ def csv_text(rows: Iterable[Sequence[object]]) -> str:
     >>> csv_text([("assessor", "x"), ("=1", -1.5), (None, 2)])
     "assessor,x\n'=1,-1.5\n,2\n"
     """
-    return "".join(",".join(map(csv_cell, row)) + "\n" for row in rows)
+    return "".join(map(csv_line, rows))
 
 
 def read_csv(

@@ -266,10 +266,6 @@ def _query_by_query(
     return sums, pull, curved
 
 
-def _better(chunk: PairChunk) -> slice:
-    return slice(chunk.first, chunk.first + chunk.counts.size)
-
-
 def _margins(scores: FloatArray, chunk: PairChunk) -> FloatArray:
     """Return the score of the better document less that of the worse one, (n_pairs,)."""
     margins: FloatArray = np.repeat(scores[: chunk.counts.size], chunk.counts)
@@ -296,12 +292,12 @@ def hinge_risk(
     """Compute the weighted sum of max(0, 1 - margin) over pairs, and a subgradient (d,)."""
     value, slope = 0.0, np.zeros(weights.size)
     for chunk in pairs.chunks():
-        features = pairs.features_of(chunk)
+        features, scale = pairs.features_of(chunk), pairs.weights[chunk.rows]
         gaps = _margins(pairs.labels[chunk.rows], chunk) if label_margin else 1.0
         short = 1.0 - gaps * _margins(features @ weights, chunk)
         wrong = short > 0
         sums = _row_sums(np.where(wrong, short, 0.0), chunk)
-        value += float(pairs.weights[_better(chunk)] @ sums)
+        value += float(scale[: sums.size] @ sums)
         net = _net(np.where(wrong, gaps, 0.0), chunk, -1.0)
-        slope -= features.T @ (pairs.weights[chunk.rows] * net)
+        slope -= features.T @ (scale * net)
     return value, slope

@@ -7,6 +7,8 @@ import numpy as np
 from topkapi.analysis.agreement import Scores, topk_scores
 from topkapi.analysis.data.exports.records import TopK
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.report.reading.indices import Indices, scores_of
+from topkapi.analysis.typing import FloatArray
 
 
 def tie_groups(one: TopK) -> list[tuple[str, ...]]:
@@ -21,33 +23,22 @@ def tie_groups(one: TopK) -> list[tuple[str, ...]]:
     return list(dict.fromkeys(found))
 
 
-def list_scores(
-    lists: Sequence[TopK],
-    queries: Mapping[str, int],
-    assessors: Mapping[str, int],
-    index: Sequence[Mapping[str, int]],
-) -> tuple[Scores, ...]:
+def list_scores(lists: Sequence[TopK], indices: Indices) -> tuple[Scores, ...]:
     """Return labels of every query with lists.
 
     NaN for documents that a list was not asked about, or that could not be judged.
     """
-    by_query: dict[int, dict[int, TopK]] = {}
+    rows: dict[int, dict[int, FloatArray]] = {}
     for each in lists:
-        mine = by_query.setdefault(queries[each.query], {})
-        if assessors[each.assessor] in mine:
+        query, who = indices.queries[each.query], indices.assessors[each.assessor]
+        mine = rows.setdefault(query, {})
+        if who in mine:
             raise BadData(f"{each.assessor} has two lists for query {each.query}: keep one")
-        mine[assessors[each.assessor]] = each
-    return tuple(
-        Scores(
-            query,
-            np.array(sorted(found)),
-            np.stack([_labels(found[who], index[query]) for who in sorted(found)]),
-        )
-        for query, found in sorted(by_query.items())
-    )
+        mine[who] = _labels(each, indices.documents[query])
+    return scores_of(rows)
 
 
-def _labels(one: TopK, index: Mapping[str, int]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _labels(one: TopK, index: Mapping[str, int]) -> FloatArray:
     groups = [[index[document] for document in group] for group in tie_groups(one)]
     labels = np.array(topk_scores(groups, len(index), one.k), dtype=np.float64)
     unjudged = np.ones(len(index), dtype=bool)

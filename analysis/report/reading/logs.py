@@ -1,6 +1,6 @@
 """Exported logs (``judgments.jsonl``) and grades (``grades.qrels``) as parts of a study."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 import numpy as np
@@ -10,6 +10,8 @@ from topkapi.analysis.data.exports import Label, LoggedEntry
 from topkapi.analysis.efficiency import Sessions, Timings
 from topkapi.analysis.efficiency.logs import TimedAnswer, timed_answers
 from topkapi.analysis.errors import BadData
+from topkapi.analysis.report.reading.indices import Indices, scores_of
+from topkapi.analysis.typing import FloatArray
 
 ANSWER_CODES = {"left": 1, "tie": 0, "right": -1}
 Key = tuple[str, str, str, int]  # tool, query, assessor, round
@@ -60,9 +62,7 @@ def effort_of_log(
     log: Log,
     tool: str,
     finished: Mapping[Key, int],
-    queries: Mapping[str, int],
-    assessors: Mapping[str, int],
-    documents: Sequence[Collection[str]],
+    indices: Indices,
 ) -> tuple[Sessions, Timings] | None:
     """Return the sessions of a tool and their times.
 
@@ -74,10 +74,11 @@ def effort_of_log(
     timed = [
         (number, at, each) for number, a in enumerate(mine.values()) for at, each in enumerate(a)
     ]
+    query = [indices.queries[key[1]] for key in mine]
     sessions = Sessions.of(
-        assessor=[assessors[key[2]] for key in mine],
-        query=[queries[key[1]] for key in mine],
-        n=[len(documents[queries[key[1]]]) for key in mine],
+        assessor=[indices.assessors[key[2]] for key in mine],
+        query=query,
+        n=[len(indices.documents[each]) for each in query],
         k=[finished.get(key, 0) for key in mine],
         finished=[key in finished for key in mine],
     )
@@ -100,24 +101,16 @@ def graded_pages(log: Log) -> dict[Key, set[str]]:
     }
 
 
-def grade_scores(
-    grades: Mapping[str, Sequence[Label]],
-    queries: Mapping[str, int],
-    assessors: Mapping[str, int],
-    index: Sequence[Mapping[str, int]],
-) -> tuple[Scores, ...]:
+def grade_scores(grades: Mapping[str, Sequence[Label]], indices: Indices) -> tuple[Scores, ...]:
     """Return the grades of files, one per assessor, as arrays.
 
     NaN where a page has none.
     """
-    values: dict[int, dict[int, np.ndarray[tuple[int], np.dtype[np.float64]]]] = {}
+    rows: dict[int, dict[int, FloatArray]] = {}
     for name, labels in grades.items():
         for label in labels:
-            query = queries[label.query]
-            rows = values.setdefault(query, {})
-            row = rows.setdefault(assessors[name], np.full(len(index[query]), np.nan))
-            row[index[query][label.document]] = label.label
-    return tuple(
-        Scores(query, np.array(sorted(rows)), np.stack([rows[who] for who in sorted(rows)]))
-        for query, rows in sorted(values.items())
-    )
+            query = indices.queries[label.query]
+            index, mine = indices.documents[query], rows.setdefault(query, {})
+            row = mine.setdefault(indices.assessors[name], np.full(len(index), np.nan))
+            row[index[label.document]] = label.label
+    return scores_of(rows)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from topkapi.analysis.agreement import Judgments
 from topkapi.analysis.data.exports import Label, TopK
+from topkapi.analysis.report.reading.indices import Indices
 from topkapi.analysis.report.reading.lists import list_scores
 from topkapi.analysis.report.reading.logs import Key, Log, effort_of_log, grade_scores, graded_pages
 from topkapi.analysis.report.study import StudyData, ToolData
@@ -37,26 +38,17 @@ class Parts:
         return list(chain.from_iterable(self.grades.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Numbers:
-    """Names as indices, ordered by id; ``index`` has the documents of each query."""
-
-    queries: dict[str, int]
-    assessors: dict[str, int]
-    index: list[dict[str, int]]
-
-
 def study_of(parts: Parts, name: str, *, sides: bool = False, k: int | None = None) -> StudyData:
     """Make a study with a tool for pairs and one for grades, at least one of them filled."""
-    numbers = _numbers(parts)
-    pairs, grades = _pairs_tool(parts, numbers, sides), _grades_tool(parts, numbers)
+    indices = _indices(parts)
+    pairs, grades = _pairs_tool(parts, indices, sides), _grades_tool(parts, indices)
     tools = tuple(tool for tool in (pairs, grades) if tool is not None)
     length = k or max((each.k for each in parts.lists), default=0) or None
-    ids = tuple(tuple(each) for each in numbers.index)
-    return StudyData(name, tuple(numbers.assessors), tuple(numbers.queries), ids, tools, length)
+    ids = tuple(tuple(each) for each in indices.documents)
+    return StudyData(name, tuple(indices.assessors), tuple(indices.queries), ids, tools, length)
 
 
-def _numbers(parts: Parts) -> _Numbers:
+def _indices(parts: Parts) -> Indices:
     named = ([each.query for each in part] for part in (parts.rows, parts.lists, parts.labels))
     queries = _numbered(sorted({*chain.from_iterable(named), *(key[1] for key in parts.log)}))
     people = {row.assessor for row in parts.rows} | {each.assessor for each in parts.lists}
@@ -71,28 +63,26 @@ def _numbers(parts: Parts) -> _Numbers:
     for key, pages in graded_pages(parts.log).items():
         documents[queries[key[1]]].update(pages)
     index = [_numbered(sorted(ids)) for ids in documents]
-    return _Numbers(queries, _numbered(sorted(people)), index)
+    return Indices(queries, _numbered(sorted(people)), index)
 
 
-def _pairs_tool(parts: Parts, numbers: _Numbers, sides: bool) -> ToolData | None:
+def _pairs_tool(parts: Parts, indices: Indices, sides: bool) -> ToolData | None:
     ended: dict[Key, int] = {
         ("pairs", each.query, each.assessor, each.round): each.k for each in parts.lists
     }
-    effort = effort_of_log(
-        parts.log, "pairs", ended, numbers.queries, numbers.assessors, numbers.index
-    )
+    effort = effort_of_log(parts.log, "pairs", ended, indices)
     if not (parts.rows or parts.lists or effort):
         return None
     sessions, timings = effort or (None, None)
-    scores = list_scores(parts.lists, numbers.queries, numbers.assessors, numbers.index)
-    asked = _judgments(parts.rows, numbers) if parts.rows else None
+    scores = list_scores(parts.lists, indices)
+    asked = _judgments(parts.rows, indices) if parts.rows else None
     return ToolData("pairs", "Pairs", scores, asked, sides, timings, sessions)
 
 
-def _judgments(rows: Sequence[Row], numbers: _Numbers) -> Judgments:
-    queries, index = numbers.queries, numbers.index
+def _judgments(rows: Sequence[Row], indices: Indices) -> Judgments:
+    queries, index = indices.queries, indices.documents
     return Judgments.of(
-        assessor=[numbers.assessors[row.assessor] for row in rows],
+        assessor=[indices.assessors[row.assessor] for row in rows],
         query=[queries[row.query] for row in rows],
         left=[index[queries[row.query]][row.a] for row in rows],
         right=[index[queries[row.query]][row.b] for row in rows],
@@ -100,7 +90,7 @@ def _judgments(rows: Sequence[Row], numbers: _Numbers) -> Judgments:
     )
 
 
-def _grades_tool(parts: Parts, numbers: _Numbers) -> ToolData | None:
+def _grades_tool(parts: Parts, indices: Indices) -> ToolData | None:
     """Make the grades tool.
 
     A session in which every page of the query has a grade is finished.
@@ -108,15 +98,13 @@ def _grades_tool(parts: Parts, numbers: _Numbers) -> ToolData | None:
     ended = {
         key: 0
         for key, pages in graded_pages(parts.log).items()
-        if pages == set(numbers.index[numbers.queries[key[1]]])
+        if pages == set(indices.documents[indices.queries[key[1]]])
     }
-    effort = effort_of_log(
-        parts.log, "grades", ended, numbers.queries, numbers.assessors, numbers.index
-    )
+    effort = effort_of_log(parts.log, "grades", ended, indices)
     if not (parts.grades or effort):
         return None
     sessions, timings = effort or (None, None)
-    scores = grade_scores(parts.grades, numbers.queries, numbers.assessors, numbers.index)
+    scores = grade_scores(parts.grades, indices)
     return ToolData("grades", "Grades", scores, timings=timings, sessions=sessions)
 
 
