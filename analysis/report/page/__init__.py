@@ -22,7 +22,7 @@ from topkapi.analysis.report.subjects.consensus import shown_documents as shown_
 from topkapi.analysis.report.subjects.effort import effort_view
 from topkapi.analysis.report.subjects.lists import ListReport, lists_view
 from topkapi.analysis.report.subjects.people import ToolPeople, people_view
-from topkapi.analysis.report.subjects.queries import QueriesView, queries_view
+from topkapi.analysis.report.subjects.queries import ToolQueries, queries_view
 from topkapi.analysis.report.svg import heat, intervals
 
 TABS = (
@@ -68,25 +68,20 @@ def render_body(
     tabs = TABS if report.confidence is None else (*TABS, CONFIDENCE_TAB)
     tabs = tabs if report.machines is None else (*tabs, MACHINES_TAB)
     tools = report.tools
-    return (
-        environment()
-        .get_template("body.html")
-        .render(
-            report=report,
-            framed=framed,
-            query_links=query_links or {},
-            tabs=tabs,
-            codes=CODES,
-            pictures=pictures(report),
-            agreement=_agreement(tools),
-            comparison=comparison_view(
-                report.comparison, {tool.tool: tool.title for tool in tools}
-            ),
-            effort=effort_view((tool.title, tool.effort) for tool in tools),
-            people=[_people(tool) for tool in tools],
-            queries=_queries(tools, titles or {}),
-            confidence=report.confidence and confidence_view(report.confidence),
-        )
+    template = environment().get_template("body.html")
+    return template.render(
+        report=report,
+        framed=framed,
+        query_links=query_links or {},
+        tabs=tabs,
+        codes=CODES,
+        pictures=pictures(report),
+        agreement=_agreement(tools),
+        comparison=comparison_view(report.comparison, {tool.tool: tool.title for tool in tools}),
+        effort=effort_view((tool.title, tool.effort) for tool in tools),
+        people=[_people(tool) for tool in tools],
+        queries=[_queries(tool, titles or {}) for tool in tools],
+        confidence=report.confidence and confidence_view(report.confidence),
     )
 
 
@@ -114,15 +109,9 @@ def _people(tool: ToolReport) -> ToolPeople:
     )
 
 
-def _queries(tools: tuple[ToolReport, ...], titles: Mapping[str, str]) -> QueriesView:
-    return QueriesView(
-        tuple(
-            queries_view(
-                tool.tool, tool.title, tool.queries_by_disagreement, tool.consensus, titles
-            )
-            for tool in tools
-        )
-    )
+def _queries(tool: ToolReport, titles: Mapping[str, str]) -> ToolQueries:
+    rows = tool.queries_by_disagreement
+    return queries_view(tool.tool, tool.title, rows, tool.consensus, titles)
 
 
 def shown_documents(report: Report) -> set[str]:

@@ -129,13 +129,6 @@ class ToolQueries:
     count: int
     consensus: tuple[ConsensusRow, ...]
     lists: int
-
-
-@dataclass(frozen=True, slots=True)
-class QueriesView:
-    """Everything the sections show."""
-
-    tools: tuple[ToolQueries, ...]
     most: int = MOST_QUERIES
     open: int = OPEN
 
