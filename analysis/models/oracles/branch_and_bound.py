@@ -15,7 +15,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from topkapi.analysis.lazy import stats
 from topkapi.analysis.models.oracles.top_lists import TopLists
 from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 
@@ -151,5 +150,12 @@ def _ranks_of_equals(values: FloatArray) -> IntArray:
     >>> _ranks_of_equals(np.array([[3.0, 1.0, 3.0, 3.0, 1.0]]))
     array([[0, 0, 1, 2, 1]])
     """
-    least = stats.rankdata(values, method="min", axis=1)
-    return (stats.rankdata(values, method="ordinal", axis=1) - least).astype(np.int64)
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    positions = np.broadcast_to(np.arange(values.shape[1]), values.shape)
+    fresh = np.ones(values.shape, dtype=np.bool_)
+    fresh[:, 1:] = ordered[:, 1:] != ordered[:, :-1]
+    starts = np.maximum.accumulate(np.where(fresh, positions, 0), axis=1)
+    ranks = np.empty(values.shape, dtype=np.int64)
+    np.put_along_axis(ranks, order, positions - starts, axis=1)
+    return ranks
