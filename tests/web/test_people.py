@@ -305,4 +305,5 @@ def test_only_what_a_person_needs_is_a_primary_button(
     page = client.get(f"/people/{busy.id}").text
     assert primary(busy) == ["Check the work"]
     assert "&amp;state=open" in page
+    assert page.count("as not begun") == 1
     assert "No warning" not in page
