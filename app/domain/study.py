@@ -212,7 +212,7 @@ class StudySettings:
         "Number of attempts per assessor.",
         "training",
         bounds=Bounds(1, 100),
-        unit="attempts",
+        unit="per assessor",
         frozen=False,
     )
     training_explain: bool = setting(
