@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 from sqlalchemy.orm import Session
@@ -72,7 +73,7 @@ def grades_of(session: Session, answers: Sequence[ListVote]) -> Grades:
     pages = {page for each in answers for page in (*each.left, *each.right)}
     known = {(row[0], row[1]): row[2] for row in queries.known_grades(session, query_ids, pages)}
     by_assessors, steps = _assessor_grades(session, query_ids, pages)
-    known |= {page: sorted(all_)[(len(all_) - 1) // 2] for page, all_ in by_assessors.items()}
+    known |= {page: median_low(given) for page, given in by_assessors.items()}
     return Grades(known, max(steps, max(known.values(), default=0) + 1, 2))
 
 

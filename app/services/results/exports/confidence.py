@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from topkapi.analysis.data.exports import ConfidenceList, MemberReliability, json_lines
+from topkapi.analysis.data.exports import ConfidenceList, MemberReliability
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.domain.outcome import team_end
 from topkapi.app.domain.pairs.confidence import Expected
@@ -11,11 +11,6 @@ from topkapi.app.domain.pairs.session import Finished, PairSession
 from topkapi.app.domain.sessions import read_log
 from topkapi.app.services.judging.teams import reliabilities
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
-
-
-def confidence(source: StudySource) -> Iterator[str]:
-    """Return the lines of `confidence.jsonl`."""
-    return json_lines(record for _, record in confidence_records(source))
 
 
 def confidence_records(source: StudySource) -> Iterator[tuple[AssignmentRecord, ConfidenceList]]:
@@ -73,11 +68,6 @@ def confidence_record(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Co
 
 def _triple(value: Expected | None) -> tuple[float, ...]:
     return () if value is None else (value.mean, value.low, value.high)
-
-
-def reliability(source: StudySource) -> Iterator[str]:
-    """Return the lines of `reliability.jsonl`."""
-    return json_lines(record for _, record in reliability_records(source))
 
 
 def reliability_records(source: StudySource) -> Iterator[tuple[int, MemberReliability]]:

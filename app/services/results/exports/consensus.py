@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from topkapi.analysis.data.exports import ConsensusList, json_lines
+from topkapi.analysis.data.exports import ConsensusList
 from topkapi.app.domain.enums import Tool
 from topkapi.app.services.results.exports.source import StudySource
 
@@ -40,11 +40,6 @@ def consensus_lists(source: StudySource) -> Iterator[ConsensusList]:
         if each.query in asked:
             rest = tuple(page for page in each.rest if page in asked[each.query])
             yield replace(each, rest=rest, study=source.study.slug)
-
-
-def consensus(source: StudySource) -> Iterator[str]:
-    """Return the lines of `consensus.jsonl`."""
-    return json_lines(consensus_lists(source))
 
 
 def _asked(study: "StudyData", scores: "Scores") -> set[str]:

@@ -22,6 +22,7 @@ from topkapi.analysis.data.exports import (
     PreferenceLevel,
     PreferencePair,
     TopK,
+    beir_qrels_lines,
     conversation_lines,
     crowdkit_lines,
     json_lines,
@@ -30,6 +31,7 @@ from topkapi.analysis.data.exports import (
     parquet_chunks,
     pref_lines,
     prefs_lines,
+    qrels_lines,
     qrels_prefs_lines,
     timer_lines,
     triplet_lines,
@@ -39,8 +41,16 @@ from topkapi.app.db.models import Assignment, Content, Document, MachineCall, Qu
 from topkapi.app.db.queries.results.exports import features_of_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
-from topkapi.app.services.results.exports import confidence, consensus, labels, lists
+from topkapi.app.services.results.exports.confidence import confidence_records, reliability_records
+from topkapi.app.services.results.exports.consensus import consensus_lists
 from topkapi.app.services.results.exports.dataset import dataset_zip
+from topkapi.app.services.results.exports.labels import (
+    grade_labels,
+    grades_umbrela,
+    letor,
+    list_labels,
+)
+from topkapi.app.services.results.exports.lists import list_answers
 from topkapi.app.services.results.exports.records import (
     clock_record,
     log_records,
@@ -111,12 +121,12 @@ def _dataset(source: StudySource) -> Iterator[bytes]:
     files["pairs.jsonl"] = lambda each: json_lines(_pair_answers(each))
     files["judgments.jsonl"] = _judgments_without_notes
     kinds = {
-        "topk": TopK,
-        "consensus": ConsensusList,
-        "pairs": PairAnswer,
-        "judgments": LoggedEntry,
+        "topk.jsonl": TopK,
+        "consensus.jsonl": ConsensusList,
+        "pairs.jsonl": PairAnswer,
+        "judgments.jsonl": LoggedEntry,
     }
-    return dataset_zip(source, files, {f"{name}.jsonl": kind for name, kind in kinds.items()})
+    return dataset_zip(source, files, kinds)
 
 
 def preference_levels(source: StudySource) -> Iterator[PreferenceLevel]:
@@ -132,10 +142,6 @@ def _parquet(records: Iterator[Any], kind: type[Any]) -> Iterator[bytes]:
         return parquet_chunks(records, kind)
     except BadData as error:
         raise Invalid(str(error)) from None
-
-
-def _timers(source: StudySource) -> Iterator[str]:
-    return timer_lines(_clock_events(source))
 
 
 def _clock_events(source: StudySource) -> Iterator[ClockEvent]:
@@ -201,27 +207,27 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ExportFormat(
             "consensus.jsonl",
             "One list per query from all who finished it, and how far each assessor departs.",
-            consensus.consensus,
+            lambda source: json_lines(consensus_lists(source)),
         ),
         ExportFormat(
             "confidence.jsonl",
             "Each finished list, the most probable one, and the confidence in every page's rank.",
-            confidence.confidence,
+            lambda source: json_lines(each for _, each in confidence_records(source)),
         ),
         ExportFormat(
             "reliability.jsonl",
             "How each member of a team errs: lapses, width and ties, with intervals.",
-            confidence.reliability,
+            lambda source: json_lines(each for _, each in reliability_records(source)),
         ),
         ExportFormat(
             "qrels",
             "TREC qrels of the consensus, or of one assessor: k for the best page, 0 outside.",
-            labels.qrels,
+            lambda source: qrels_lines(list_labels(source)),
         ),
         ExportFormat(
             "beir.tsv",
             "The same labels as BEIR reads qrels.",
-            labels.beir_qrels,
+            lambda source: beir_qrels_lines(list_labels(source)),
         ),
         ExportFormat(
             "prefs",
@@ -236,13 +242,13 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ExportFormat(
             "letor",
             "The same labels with the study's features, for learning to rank.",
-            labels.letor,
+            letor,
             needs_features=True,
         ),
         ExportFormat(
             "grades.qrels",
             "TREC qrels of the grades; the median grade if there are several assessors.",
-            labels.grades_qrels,
+            lambda source: qrels_lines(grade_labels(source)),
             tools=frozenset({Tool.GRADES}),
         ),
         ExportFormat(
@@ -280,13 +286,13 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ExportFormat(
             "lists.jsonl",
             "Every effective preference between two lists, as topkapi dcg learn reads it.",
-            lists.list_preferences,
+            lambda source: json_lines(list_answers(source)),
             tools=frozenset({Tool.LISTS}),
         ),
         ExportFormat(
             "timers.csv",
             "Clock events: starts, pauses, heartbeats.",
-            _timers,
+            lambda source: timer_lines(_clock_events(source)),
             tools=_ALL,
         ),
         ExportFormat(
@@ -307,7 +313,7 @@ EXPORTS: Mapping[str, ExportFormat] = {
         ExportFormat(
             "umbrela.jsonl",
             "The grades, one line per query with its judged candidates, as umbrela keeps them.",
-            labels.grades_umbrela,
+            grades_umbrela,
             tools=frozenset({Tool.GRADES}),
         ),
         ExportFormat(

@@ -4,13 +4,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from itertools import groupby
+from statistics import median_low
 
 from topkapi.analysis.data.exports import (
     Label,
     LetorRow,
-    beir_qrels_lines,
     letor_lines,
-    qrels_lines,
     umbrela_lines,
 )
 from topkapi.app.db.queries.results import exports as queries
@@ -46,35 +45,21 @@ def _of_assessor(source: StudySource) -> Iterator[tuple[ExportedQuery, Labels]]:
             yield query, max(finished, key=lambda record: record.round).labels()
 
 
-def qrels(source: StudySource) -> Iterator[str]:
-    """Return the lines of `qrels`."""
-    return qrels_lines(_labels(source))
-
-
-def beir_qrels(source: StudySource) -> Iterator[str]:
-    """Return the lines of `beir.tsv`."""
-    return beir_qrels_lines(_labels(source))
-
-
-def _labels(source: StudySource) -> Iterator[Label]:
+def list_labels(source: StudySource) -> Iterator[Label]:
+    """Yield the same labels one by one."""
     for query, labels in labels_by_query(source):
         for document, label in labels.items():
             yield Label(query.name, document, label)
 
 
-def grades_qrels(source: StudySource) -> Iterator[str]:
-    """Return the lines of `grades.qrels`, with the lower median over assessors."""
-    return qrels_lines(grade_labels(source))
-
-
 def grades_umbrela(source: StudySource) -> Iterator[str]:
-    """Return the lines of `umbrela.jsonl`, with the same grades."""
+    """Return the lines of `umbrela.jsonl`."""
     texts = {query.name: query.text for query in source.queries()}
     return umbrela_lines(grade_labels(source), texts)
 
 
 def grade_labels(source: StudySource) -> Iterator[Label]:
-    """Yield the grades of all finished queries, query by query."""
+    """Yield the grades of all finished queries, query by query: the lower median of assessors."""
     for query, group in groupby(source.all_logs(tool=Tool.GRADES), key=lambda pair: pair[0].query):
         names: Mapping[int, str] = {}
         given: dict[str, list[int]] = {}
@@ -84,11 +69,7 @@ def grade_labels(source: StudySource) -> Iterator[Label]:
                 given.setdefault(document, []).append(grade)
         for document in names.values():
             if document in given:
-                yield Label(query.name, document, _middle(given[document]))
-
-
-def _middle(grades: list[int]) -> int:
-    return sorted(grades)[(len(grades) - 1) // 2]
+                yield Label(query.name, document, median_low(given[document]))
 
 
 @dataclass(frozen=True, slots=True)

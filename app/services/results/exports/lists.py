@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from sqlalchemy.orm import Session
 
-from topkapi.analysis.data.exports import ListJudgment, json_lines
+from topkapi.analysis.data.exports import ListJudgment
 from topkapi.analysis.dcglearn import ListPreferences
 from topkapi.analysis.typing import IntArray
 from topkapi.app.db.models import JudgmentRow
@@ -18,11 +18,6 @@ from topkapi.app.domain.lists.plan import ListPlan
 from topkapi.app.domain.log import Entry, effective
 from topkapi.app.services.judging.lists.evidence import answers_in_study, as_preferences, grades_of
 from topkapi.app.services.results.exports.source import AssignmentRecord, StudySource
-
-
-def list_preferences(source: StudySource) -> Iterator[str]:
-    """Return the lines of `lists.jsonl`."""
-    return json_lines(list_answers(source))
 
 
 def list_answers(source: StudySource) -> Iterator[ListJudgment]:
