@@ -32,7 +32,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.queries.figures import assignment_figures, earliest_lease
 from topkapi.app.domain.errors import BadToken, NotFound
 from topkapi.app.services.jobs.store import queue_state
-from topkapi.app.web.access.slots import TransactionLimits
+from topkapi.app.web.access.slots import limits_of
 from topkapi.app.web.server.processes import MULTIPROCESS
 
 router = APIRouter(include_in_schema=False)
@@ -51,8 +51,7 @@ async def get_readyz(request: Request) -> JSONResponse:
 
     Pages work without a worker, so jobs that nobody takes do not make the server unready.
     """
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.health.hold():
+    async with limits_of(request).health.hold():
         return await run_in_threadpool(_readiness, request.app.state)
 
 
@@ -77,8 +76,7 @@ async def get_metrics(request: Request) -> Response:
     sent = request.headers.get("Authorization", "")
     if not compare_digest(sent.encode(), f"Bearer {token}".encode()):
         raise BadToken("Send the token of TOPKAPI_METRICS_TOKEN as a bearer token.")
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.health.hold():
+    async with limits_of(request).health.hold():
         text = await run_in_threadpool(_figures, request.app.state)
     return Response(text, headers={"Content-Type": CONTENT_TYPE_LATEST})
 

@@ -7,19 +7,23 @@ the last minute. The transaction of the request makes the final decision.
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from threading import Lock
+from typing import TypeVar
 
 from fastapi.concurrency import run_in_threadpool
 from fastapi.security.utils import get_authorization_scheme_param
+from sqlalchemy.orm import Session
 from starlette.requests import Request
 
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.web.access.slots import Lane
-from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.cookies import Claim, cookies_of
 from topkapi.app.web.common.links import is_api, visitor_of
 
+T = TypeVar("T")
 KNOWN_SECONDS = 60.0
 MOST_KNOWN = 10_000
 NOBODY = 0  # no person has this id
@@ -70,7 +74,10 @@ async def admit(request: Request) -> int:
     """
     person_id: int | None = getattr(request.state, "admitted", None)
     if person_id is None:
-        person_id = await (_token_owner if is_api(request) else _cookie_owner)(request)
+        if is_api(request):
+            person_id = await _token_owner(request)
+        else:
+            person_id = required_claim(request).user_id
         request.state.admitted = person_id
     return person_id
 
@@ -80,12 +87,26 @@ async def _token_owner(request: Request) -> int:
     return await known.owner_of(sent_token(request), visitor_of(request).address)
 
 
-async def _cookie_owner(request: Request) -> int:
-    cookies: Cookies = request.app.state.cookies
-    claim = cookies.claim_of(request)
+def required_claim(request: Request) -> Claim:
+    """Return the claim of the session cookie; raise if there is none that is valid."""
+    claim = cookies_of(request).claim_of(request)
     if claim is None:
         raise SignInNeeded("Sign in to continue.")
-    return claim.user_id
+    return claim
+
+
+async def read_apart(
+    request: Request, lane: Lane, key: Hashable, find: Callable[[Session], T]
+) -> T:
+    """Run ``find`` in a thread, in a short read of its own that holds a slot of ``lane``."""
+    sessions: Sessions = request.app.state.sessions
+
+    def run() -> T:
+        with sessions.read() as session:
+            return find(session)
+
+    async with lane.hold(key=key):
+        return await run_in_threadpool(run)
 
 
 def admit_visitor(request: Request) -> None:

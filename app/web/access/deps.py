@@ -23,9 +23,21 @@ from topkapi.app.domain.enums import Role, Scope
 from topkapi.app.domain.errors import BadToken, Forbidden, SignInNeeded
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.sign_in import refuse_unusable
-from topkapi.app.web.access.admission import NO_TOKEN, KnownTokens, admit, is_visitor
-from topkapi.app.web.access.slots import Lane, TransactionLimits
-from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Claim, Cookies
+from topkapi.app.web.access.admission import (
+    NO_TOKEN,
+    KnownTokens,
+    admit,
+    is_visitor,
+    required_claim,
+)
+from topkapi.app.web.access.slots import Lane, limits_of
+from topkapi.app.web.common.cookies import (
+    CSRF_FIELD,
+    CSRF_HEADER,
+    VISITOR_COOKIE,
+    Claim,
+    cookies_of,
+)
 from topkapi.app.web.common.links import is_api, visitor_of
 from topkapi.app.web.common.views import PersonView
 
@@ -40,7 +52,7 @@ Slug = Annotated[str, Path(max_length=100, pattern=r"^[^\x00]+$", description="T
 
 
 def _lane_of(request: Request) -> Lane:
-    limits: TransactionLimits = request.app.state.transaction_limits
+    limits = limits_of(request)
     return limits.read if request.method in SAFE_METHODS else limits.write
 
 
@@ -107,8 +119,7 @@ async def in_transaction(
     key = await admit(request) or None
     waited = 0.0
     if before is not None:
-        limits: TransactionLimits = request.app.state.transaction_limits
-        async with limits.computing.hold(key=key) as waited:
+        async with limits_of(request).computing.hold(key=key) as waited:
             await run_in_threadpool(before)
     async with _lane_of(request).hold(waited, key=key) as waited:
 
@@ -127,18 +138,16 @@ def check_visitor_form(request: Request, sent: SentToken) -> None:
 
     A browser that still has the cookie of a revoked session gets forms bound to that cookie.
     """
-    cookies: Cookies = request.app.state.cookies
-    claim = cookies.claim_of(request)
+    claim = cookies_of(request).claim_of(request)
     nonce = claim.nonce if claim is not None else request.cookies.get(VISITOR_COOKIE)
-    check_csrf(request, nonce, sent, cookies)
+    check_csrf(request, nonce, sent)
 
 
 def claimant(request: Request, session: Session) -> tuple[User, Claim]:
     """Return the user signed in by cookie, and the claim of the cookie."""
-    cookies: Cookies = request.app.state.cookies
-    claim = cookies.claim_of(request)
-    user = session.get(User, claim.user_id) if claim else None
-    if claim is None or user is None or user.session_version != claim.version:
+    claim = required_claim(request)
+    user = session.get(User, claim.user_id)
+    if user is None or user.session_version != claim.version:
         raise SignInNeeded("Sign in to continue.")
     refuse_unusable(user, visitor_of(request))
     return user, claim
@@ -146,11 +155,7 @@ def claimant(request: Request, session: Session) -> tuple[User, Claim]:
 
 async def sent_token_of_claimant(request: Request, sent: SentToken) -> str | None:
     """Return the CSRF token, after checking it and the session cookie."""
-    cookies: Cookies = request.app.state.cookies
-    claim = cookies.claim_of(request)
-    if claim is None:
-        raise SignInNeeded("Sign in to continue.")
-    check_csrf(request, claim.nonce, sent, cookies)
+    check_csrf(request, required_claim(request).nonce, sent)
     return sent
 
 
@@ -160,8 +165,7 @@ ClaimantToken = Annotated[str | None, Depends(sent_token_of_claimant)]
 def current_user(request: Request, session: SessionDep, sent: SentToken) -> User:
     """Return the user signed in by cookie; a write needs a valid CSRF token."""
     user, claim = claimant(request, session)
-    cookies: Cookies = request.app.state.cookies
-    check_csrf(request, claim.nonce, sent, cookies)
+    check_csrf(request, claim.nonce, sent)
     renew_sign_in(request, claim)
     request.state.user = PersonView.of(user)
     return user
@@ -169,13 +173,12 @@ def current_user(request: Request, session: SessionDep, sent: SentToken) -> User
 
 def current_person(request: Request, session: Session, sent: str | None) -> PersonView:
     """Return the person signed in by cookie, like `current_user` but from a plain row (faster)."""
-    cookies: Cookies = request.app.state.cookies
-    claim = cookies.claim_of(request)
-    account = account_of(session, claim.user_id, claim.version) if claim else None
-    if claim is None or account is None:
+    claim = required_claim(request)
+    account = account_of(session, claim.user_id, claim.version)
+    if account is None:
         raise SignInNeeded("Sign in to continue.")
     refuse_unusable(account, visitor_of(request))
-    check_csrf(request, claim.nonce, sent, cookies)
+    check_csrf(request, claim.nonce, sent)
     renew_sign_in(request, claim)
     person = PersonView.of(account)
     request.state.user = person
@@ -184,7 +187,7 @@ def current_person(request: Request, session: Session, sent: str | None) -> Pers
 
 def renew_sign_in(request: Request, claim: Claim) -> None:
     """Schedule a new cookie when half of the session's lifetime is over."""
-    cookies: Cookies = request.app.state.cookies
+    cookies = cookies_of(request)
     if cookies.is_half_over(claim):
         request.state.renewed_session = cookies.renewed_token(claim)
 
@@ -230,16 +233,12 @@ def check_form(request: Request, sent: str | None) -> None:
     """Check the CSRF token of a write by a page; API requests and link holders have none."""
     if request.method in SAFE_METHODS or is_visitor(request) or is_api(request):
         return
-    cookies: Cookies = request.app.state.cookies
-    claim = cookies.claim_of(request)
-    if claim is None:
-        raise SignInNeeded("Sign in to continue.")
-    check_csrf(request, claim.nonce, sent, cookies)
+    check_csrf(request, required_claim(request).nonce, sent)
 
 
-def check_csrf(request: Request, nonce: str | None, sent: str | None, cookies: Cookies) -> None:
+def check_csrf(request: Request, nonce: str | None, sent: str | None) -> None:
     """Raise if this is a write whose CSRF token does not belong to the visitor's cookie."""
-    if request.method not in SAFE_METHODS and not cookies.csrf_is_valid(nonce, sent):
+    if request.method not in SAFE_METHODS and not cookies_of(request).csrf_is_valid(nonce, sent):
         raise BadToken("This form has expired. Reload the page and submit it again.")
 
 

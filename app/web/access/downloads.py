@@ -5,7 +5,7 @@ so it disappears when the response or the process ends.
 """
 
 import tempfile
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import ExitStack
 from typing import IO, Annotated
 
@@ -19,7 +19,7 @@ from topkapi.app.db.models import User
 from topkapi.app.services import audit
 from topkapi.app.services.results.exports import Export, export_session
 from topkapi.app.web.access.early_auth import EarlyPerson, EarlyResearcher
-from topkapi.app.web.access.slots import TransactionLimits
+from topkapi.app.web.access.slots import limits_of
 from topkapi.app.web.common.views import PersonView
 
 _BLOCK = 64 * 1024
@@ -27,15 +27,13 @@ _BLOCK = 64 * 1024
 
 async def get_download_slot(request: Request, _user: EarlyResearcher) -> AsyncIterator[None]:
     """Hold one of the slots for downloads until the response is sent."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.download.hold():
+    async with limits_of(request).download.hold():
         yield
 
 
 async def get_own_download_slot(request: Request, _user: EarlyPerson) -> AsyncIterator[None]:
     """Hold a slot for the download of a person's own data until the response is sent."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.download.hold():
+    async with limits_of(request).download.hold():
         yield
 
 
@@ -43,47 +41,41 @@ async def get_own_export_slot(
     request: Request, _download: Annotated[None, Depends(get_own_download_slot)]
 ) -> AsyncIterator[None]:
     """Hold a slot for large reads until the route has returned."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.export.hold():
+    async with limits_of(request).export.hold():
         yield
-
-
-def get_own_session(
-    request: Request, _slot: Annotated[None, Depends(get_own_export_slot, scope="function")]
-) -> Iterator[Session]:
-    """Yield a session on a snapshot, for a person's own data."""
-    with export_session(request.app.state.sessions) as session:
-        yield session
-
-
-OwnSession = Annotated[Session, Depends(get_own_session, scope="function")]
 
 
 async def get_export_slot(
     request: Request, _download: Annotated[None, Depends(get_download_slot)]
 ) -> AsyncIterator[None]:
     """Hold one of the slots for large reads until the route has returned."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.export.hold():
+    async with limits_of(request).export.hold():
         yield
 
 
 ExportPlace = Annotated[None, Depends(get_export_slot, scope="function")]
 
 
-def get_export_session(request: Request, _slot: ExportPlace) -> Iterator[Session]:
-    """Yield a session on a snapshot of the database until the route has returned."""
-    with export_session(request.app.state.sessions) as session:
-        yield session
+def _snapshot_with(slot: Callable[..., AsyncIterator[None]]) -> Callable[..., Iterator[Session]]:
+    """Return what yields a session on a snapshot until the route has returned, with a slot."""
+
+    def get_session(
+        request: Request, _slot: Annotated[None, Depends(slot, scope="function")]
+    ) -> Iterator[Session]:
+        with export_session(request.app.state.sessions) as session:
+            yield session
+
+    return get_session
 
 
+get_export_session = _snapshot_with(get_export_slot)
+OwnSession = Annotated[Session, Depends(_snapshot_with(get_own_export_slot), scope="function")]
 ExportSession = Annotated[Session, Depends(get_export_session, scope="function")]
 
 
 async def get_flight(request: Request, _user: EarlyResearcher) -> AsyncIterator[None]:
     """Wait while another request computes the same page, before any other slot is taken."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.flights.of(request.scope["path"]).hold():
+    async with limits_of(request).flights.of(request.scope["path"]).hold():
         yield
 
 
@@ -101,20 +93,11 @@ async def get_results_slot(
     request: Request, _flight: Annotated[None, Depends(get_flight, scope="function")]
 ) -> AsyncIterator[None]:
     """Hold a slot of its own for a page of results: it waits for no download or computation."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    async with limits.results.hold():
+    async with limits_of(request).results.hold():
         yield
 
 
-def get_results_session(
-    request: Request, _slot: Annotated[None, Depends(get_results_slot, scope="function")]
-) -> Iterator[Session]:
-    """Yield a session on a snapshot of the database, for a page of results."""
-    with export_session(request.app.state.sessions) as session:
-        yield session
-
-
-ResultsSession = Annotated[Session, Depends(get_results_session, scope="function")]
+ResultsSession = Annotated[Session, Depends(_snapshot_with(get_results_slot), scope="function")]
 
 
 class SpooledResponse(StreamingResponse):

@@ -4,17 +4,14 @@ For long requests such as an upload or an export: the request's own transaction 
 the time, and occupy a connection or, on SQLite, block every other writer.
 """
 
-from collections.abc import Callable
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 from fastapi import Depends, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.security import HTTPAuthorizationCredentials
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.enums import Role
-from topkapi.app.web.access.admission import admit, sent_token
+from topkapi.app.web.access.admission import admit, read_apart, sent_token
 from topkapi.app.web.access.deps import (
     RESEARCH,
     Credentials,
@@ -25,23 +22,21 @@ from topkapi.app.web.access.deps import (
     renew_sign_in,
     require,
 )
-from topkapi.app.web.access.slots import TransactionLimits
+from topkapi.app.web.access.slots import limits_of
 from topkapi.app.web.common.links import is_api
 from topkapi.app.web.common.views import PersonView
-
-T = TypeVar("T")
 
 
 async def early_person(request: Request, *roles: Role) -> PersonView:
     """Return the person authenticated by cookie or token; require one of ``roles``."""
-    await admit(request)
+    person_id = await admit(request)
 
     def find(session: Session) -> PersonView:
         person = (_token_owner if is_api(request) else _claimed)(request, session)
         request.state.user = person
         return require(request, session, person, *roles)
 
-    return await _read(request, find)
+    return await read_apart(request, limits_of(request).authentication, person_id, find)
 
 
 def _claimed(request: Request, session: Session) -> PersonView:
@@ -55,18 +50,6 @@ def _token_owner(request: Request, session: Session) -> PersonView:
     token = bearer_of(request, session, sent)
     request.app.state.token_uses.note(token)
     return PersonView.of(token.user)
-
-
-async def _read(request: Request, find: Callable[[Session], T]) -> T:
-    limits: TransactionLimits = request.app.state.transaction_limits
-    sessions: Sessions = request.app.state.sessions
-
-    def run() -> T:
-        with sessions.read() as session:
-            return find(session)
-
-    async with limits.authentication.hold(key=await admit(request)):
-        return await run_in_threadpool(run)
 
 
 async def _admin(request: Request) -> PersonView:

@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from weakref import WeakValueDictionary
 
 from anyio import CapacityLimiter, WouldBlock, current_time, fail_after, sleep
+from starlette.requests import Request
 
 from topkapi.app.web.common.errors import Busy
 
@@ -127,3 +128,9 @@ class TransactionLimits:
         self.results = Lane(2, longest_queue=50)  # pages of results: stored, or computed quickly
         self.download = Lane(8, longest_queue=8)  # files in transfer; they need no connection
         self.flights = LanesByKey(1, longest_queue=8)  # pages that are computed once, by path
+
+
+def limits_of(request: Request) -> TransactionLimits:
+    """Return the lanes of this process."""
+    limits: TransactionLimits = request.app.state.transaction_limits
+    return limits

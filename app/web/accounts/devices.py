@@ -9,9 +9,11 @@ import secrets
 
 from itsdangerous import BadData, URLSafeSerializer
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 
+from topkapi.app.db.models import User
 from topkapi.app.services.accounts.sign_in import Device
+from topkapi.app.web.common.cookies import cookies_of
 from topkapi.app.web.common.prefix import prefix
 
 DEVICE_COOKIE = "topkapi_device"
@@ -48,3 +50,11 @@ class Devices:
             samesite="lax",
             secure=self._secure,
         )
+
+
+def signed_in(request: Request, user: User, url: str) -> Response:
+    """Redirect to ``url`` with a session of the person, whose device this browser is now."""
+    response, cookies = RedirectResponse(url, status_code=303), cookies_of(request)
+    cookies.set_session(response, cookies.session_token(user))
+    request.app.state.devices.remember(request, response, user.id)
+    return response

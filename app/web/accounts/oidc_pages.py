@@ -9,9 +9,9 @@ from starlette.responses import RedirectResponse, Response
 from topkapi.app.domain.errors import AppError, Forbidden, NotFound
 from topkapi.app.services.accounts.oidc import MALFORMED, PendingSignIn, Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
+from topkapi.app.web.accounts.devices import signed_in
 from topkapi.app.web.accounts.pages import SIGN_IN_PLACE, show_sign_in
 from topkapi.app.web.accounts.views import SignInForm
-from topkapi.app.web.common.cookies import Cookies
 from topkapi.app.web.common.links import landing, local_path, public_url, visitor_of
 from topkapi.app.web.common.prefix import prefix
 
@@ -55,11 +55,8 @@ def get_oidc_callback(request: Request, code: str = "", state: str = "") -> Resp
         user = authenticator.sign_in_elsewhere(person, visitor_of(request))
     except AppError as refusal:
         return show_sign_in(request, SignInForm(next=next), refusal)
-    cookies: Cookies = request.app.state.cookies
-    response = RedirectResponse(landing(request, next), status_code=303)
+    response = signed_in(request, user, landing(request, next))
     response.delete_cookie(PENDING_COOKIE, path=prefix() or "/")
-    cookies.set_session(response, cookies.session_token(user))
-    request.app.state.devices.remember(request, response, user.id)
     return response
 
 

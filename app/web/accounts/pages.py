@@ -24,10 +24,10 @@ from topkapi.app.services.accounts.oidc import Provider
 from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.access.bodies import VISITOR, limit_body
 from topkapi.app.web.access.deps import ApiUser, CurrentUser, check_visitor_form
-from topkapi.app.web.access.slots import TransactionLimits
-from topkapi.app.web.accounts.devices import Devices
+from topkapi.app.web.access.slots import limits_of
+from topkapi.app.web.accounts.devices import signed_in
 from topkapi.app.web.accounts.views import KeysForm, KeysView, SignInForm, SignInView
-from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.cookies import cookies_of
 from topkapi.app.web.common.links import landing, local_path, visitor_of
 from topkapi.app.web.common.refusals import show_form
 from topkapi.app.web.common.views import PersonView
@@ -47,7 +47,7 @@ async def _hold_sign_in(request: Request) -> AsyncIterator[None]:
     Devices on which somebody has signed in before do not wait for others at their address, and
     nobody waits for tokens and links that are tried from it.
     """
-    limits: TransactionLimits = request.app.state.transaction_limits
+    limits = limits_of(request)
     device = request.app.state.devices.device_of(request)
     key = device.id if device else ("sign-in", visitor_of(request).address)
     lane = limits.sign_in if request.method == "POST" else limits.strangers
@@ -74,22 +74,17 @@ def get_sign_in(request: Request, next: str = "/", reason: str = "") -> Response
 def post_sign_in(request: Request, form: Annotated[SignInForm, Form()]) -> Response:
     """Check e-mail, password and one-time code, then redirect to the page the person wanted."""
     authenticator: Authenticator = request.app.state.authenticator
-    devices: Devices = request.app.state.devices
     try:
         user = authenticator.sign_in(
             form.email,
             form.password,
             visitor_of(request),
-            devices.device_of(request),
+            request.app.state.devices.device_of(request),
             code=form.recovery or form.code,
         )
     except (WrongCredentials, TooManyAttempts, Forbidden) as refusal:
         return show_sign_in(request, form, refusal)
-    cookies: Cookies = request.app.state.cookies
-    response = RedirectResponse(landing(request, form.next), status_code=303)
-    cookies.set_session(response, cookies.session_token(user))
-    devices.remember(request, response, user.id)
-    return response
+    return signed_in(request, user, landing(request, form.next))
 
 
 @router.post("/sign-out")
@@ -97,7 +92,7 @@ def post_sign_out(request: Request, user: CurrentUser) -> Response:
     """End all sessions of the person, this one included."""
     users.end_sessions(user)
     response = RedirectResponse(str(request.app.url_path_for("get_sign_in")), status_code=303)
-    request.app.state.cookies.clear_session(response)
+    cookies_of(request).clear_session(response)
     return response
 
 

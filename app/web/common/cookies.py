@@ -123,3 +123,9 @@ class Cookies:
             samesite="lax",
             secure=self._secure,
         )
+
+
+def cookies_of(request: Request) -> Cookies:
+    """Return the maker of the cookies of this server."""
+    cookies: Cookies = request.app.state.cookies
+    return cookies

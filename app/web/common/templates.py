@@ -19,7 +19,7 @@ from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.sessions import answer_name
 from topkapi.app.installation.assets import asset_dir
 from topkapi.app.web.common import htmx
-from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, Cookies
+from topkapi.app.web.common.cookies import CSRF_FIELD, CSRF_HEADER, VISITOR_COOKIE, cookies_of
 from topkapi.app.web.common.formats import FILTERS
 from topkapi.app.web.common.prefix import prefix, route_path
 
@@ -72,24 +72,22 @@ def render(
 ) -> Response:
     """Render ``page``, or ``fragment`` if htmx asks for one; templates read ``view``."""
     name = fragment if fragment and htmx.wants_fragment(request) else page
-    cookies: Cookies = request.app.state.cookies
-    nonce, is_new = _nonce(request, cookies)
+    nonce, is_new = _nonce(request)
     response = HTMLResponse(_text(request, name, view, nonce), status_code=status)
     if is_new:
-        cookies.set_visitor(response, nonce)
+        cookies_of(request).set_visitor(response, nonce)
     return response
 
 
 def to_text(request: Request, name: str, view: object) -> str:
     """Render a template to text, for pages that are assembled from parts."""
-    nonce, _ = _nonce(request, request.app.state.cookies)
+    nonce, _ = _nonce(request)
     return _text(request, name, view, nonce)
 
 
 def _text(request: Request, name: str, view: object, nonce: str) -> str:
-    cookies: Cookies = request.app.state.cookies
     templates: Environment = request.app.state.templates
-    token = cookies.csrf_token(nonce)
+    token = cookies_of(request).csrf_token(nonce)
     context: dict[str, Any] = {
         "view": view,
         "user": getattr(request.state, "user", None),
@@ -102,9 +100,9 @@ def _text(request: Request, name: str, view: object, nonce: str) -> str:
     return templates.get_template(name).render(context)
 
 
-def _nonce(request: Request, cookies: Cookies) -> tuple[str, bool]:
+def _nonce(request: Request) -> tuple[str, bool]:
     """Return the nonce that the visitor's CSRF tokens are bound to, and whether it is new."""
-    claim = cookies.claim_of(request)
+    claim = cookies_of(request).claim_of(request)
     if claim is not None:
         return claim.nonce, False
     known = request.cookies.get(VISITOR_COOKIE)

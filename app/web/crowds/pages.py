@@ -10,10 +10,10 @@ from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Path, Request
 from fastapi.concurrency import run_in_threadpool
-from starlette.responses import RedirectResponse, Response
+from sqlalchemy.orm import Session
+from starlette.responses import Response
 
 from topkapi.app.db.base import now
-from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import EntryLink
 from topkapi.app.domain.crowds import PARAMETERS, Arrival, Platform, arrival_of, is_preview
 from topkapi.app.domain.errors import AppError, Conflict, Invalid
@@ -21,12 +21,12 @@ from topkapi.app.services.accounts.sign_in import refuse_unusable
 from topkapi.app.services.accounts.throttling import Attempt, Throttle, source_of
 from topkapi.app.services.assignments.rotation import rotated_tools
 from topkapi.app.services.crowds import entering, links
-from topkapi.app.web.access.admission import admit_visitor
+from topkapi.app.web.access.admission import admit_visitor, read_apart
 from topkapi.app.web.access.bodies import VISITOR, limit_body
 from topkapi.app.web.access.deps import RowId, SessionDep, check_visitor_form
-from topkapi.app.web.access.slots import TransactionLimits
-from topkapi.app.web.accounts.devices import Devices
-from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.access.slots import limits_of
+from topkapi.app.web.accounts.devices import signed_in
+from topkapi.app.web.common.cookies import cookies_of
 from topkapi.app.web.common.formats import to_html
 from topkapi.app.web.common.links import visitor_of
 from topkapi.app.web.common.refusals import show_form, try_change
@@ -66,23 +66,20 @@ class Door:
 
 async def _shown_door(request: Request, token: Token) -> Door:
     """Look up the link in a short read of its own, because strangers may try many."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    sessions: Sessions = request.app.state.sessions
     sent = request.query_params if request.method == "GET" else await request.form()
     values = {name: value for name, value in sent.items() if isinstance(value, str)}
 
-    def look() -> Door:
-        with sessions.read() as session:
-            link = links.link_of_token(session, token)
-            preview = is_preview(link.platform, values)
-            arrival, refusal = _arrival(link.platform, values)
-            assert link.study is not None
-            full = arrival is not None and entering.is_full(session, link, link.study)
-            facts = (token, link.id, link.platform, link.study.name, link.consent)
-            return Door(*facts, arrival, preview, refusal, full)
+    def look(session: Session) -> Door:
+        link = links.link_of_token(session, token)
+        preview = is_preview(link.platform, values)
+        arrival, refusal = _arrival(link.platform, values)
+        assert link.study is not None
+        full = arrival is not None and entering.is_full(session, link, link.study)
+        facts = (token, link.id, link.platform, link.study.name, link.consent)
+        return Door(*facts, arrival, preview, refusal, full)
 
-    async with limits.strangers.hold(key=visitor_of(request).address):
-        return await run_in_threadpool(look)
+    lane, address = limits_of(request).strangers, visitor_of(request).address
+    return await read_apart(request, lane, address, look)
 
 
 def _arrival(
@@ -122,10 +119,9 @@ async def _admitted(request: Request, door: ShownDoor) -> Admitted:
     if door.arrival is None or door.preview or door.refusal is not None:
         raise door.refusal or Invalid("Accept the task on the platform's page first.")
     throttle: Throttle = request.app.state.entry_throttle
-    limits: TransactionLimits = request.app.state.transaction_limits
     source = "enter:" + source_of(visitor_of(request).address, None)
     who = f"enter:{door.link_id}:{door.arrival.worker}"
-    async with limits.strangers.hold(key=visitor_of(request).address):
+    async with limits_of(request).strangers.hold(key=visitor_of(request).address):
         counted = await run_in_threadpool(throttle.count, who, source, now())
     admit_visitor(request)
     return Admitted(door.arrival, counted.attempt)
@@ -142,21 +138,15 @@ def post_consent(
     """Enter the study: create or find the account, sign it in, and begin its work."""
     link = links.link_of_token(session, token)
     assert link.study is not None
-    devices: Devices = request.app.state.devices
-    device = devices.device_of(request)
+    device = request.app.state.devices.device_of(request)
     known = device.user_ids if device else ()
     entered = entering.enter(session, link, link.study, admitted.arrival, devices=known)
     user = entered.user
     refuse_unusable(user, visitor_of(request))
     if not entered.is_new:  # new accounts stay counted: one address may create few at a time
         request.app.state.entry_throttle.forget(admitted.attempt)
-    response = RedirectResponse(
-        _beginning(request, entering.open_work(session, user.id)), status_code=303
-    )
-    cookies: Cookies = request.app.state.cookies
-    cookies.set_session(response, cookies.session_token(user))
-    devices.remember(request, response, user.id)
-    return _private(response)
+    url = _beginning(request, entering.open_work(session, user.id))
+    return _private(signed_in(request, user, url))
 
 
 def _beginning(request: Request, assignment_id: int | None) -> str:
@@ -172,7 +162,6 @@ def _page(request: Request, door: Door) -> Response:
 
 
 def _view(request: Request, door: Door) -> ConsentView:
-    cookies: Cookies = request.app.state.cookies
     arrival, names = door.arrival, PARAMETERS[door.platform]
     may_agree = arrival is not None and not door.preview and door.refusal is None
     values = (arrival.worker, arrival.session, arrival.study) if arrival and may_agree else ()
@@ -183,7 +172,7 @@ def _view(request: Request, door: Door) -> ConsentView:
         html=to_html(door.consent),
         fields=dict(zip((names.worker, names.session, names.study), values, strict=False)),
         preview=door.preview,
-        signed_in=cookies.claim_of(request) is not None,
+        signed_in=cookies_of(request).claim_of(request) is not None,
         problem="" if door.preview else problem,
         full=door.full and not door.preview and door.refusal is None,
     )

@@ -4,24 +4,22 @@ from collections.abc import Callable
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Form, Path, Request
-from fastapi.concurrency import run_in_threadpool
 from sqlalchemy.orm import Session
 from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.base import now
-from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import User
 from topkapi.app.domain.errors import AppError
 from topkapi.app.services.accounts import invitations
 from topkapi.app.services.accounts.invitations import create_first, refuse_code
 from topkapi.app.services.accounts.records import PersonRecord
 from topkapi.app.services.accounts.sign_in import refuse_unusable
-from topkapi.app.web.access.admission import admit_visitor
+from topkapi.app.web.access.admission import admit_visitor, read_apart
 from topkapi.app.web.access.bodies import VISITOR, limit_body
 from topkapi.app.web.access.deps import SessionDep, check_visitor_form
-from topkapi.app.web.access.slots import TransactionLimits
-from topkapi.app.web.accounts.devices import Devices
-from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.access.slots import limits_of
+from topkapi.app.web.accounts.devices import signed_in
+from topkapi.app.web.common.cookies import cookies_of
 from topkapi.app.web.common.links import public_url, visitor_of
 from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.views import Refusal
@@ -33,15 +31,8 @@ Token = Annotated[str, Path(max_length=100)]
 
 async def _admit(request: Request, refuse: Callable[[Session], object]) -> None:
     """Refuse an invalid link in a short read of its own, because strangers may try many."""
-    limits: TransactionLimits = request.app.state.transaction_limits
-    sessions: Sessions = request.app.state.sessions
-
-    def check() -> None:
-        with sessions.read() as session:
-            refuse(session)
-
-    async with limits.strangers.hold(key=visitor_of(request).address):
-        await run_in_threadpool(check)
+    lane, address = limits_of(request).strangers, visitor_of(request).address
+    await read_apart(request, lane, address, refuse)
     admit_visitor(request)
 
 
@@ -78,12 +69,10 @@ def post_invitation(
     if tried.refusal:
         view = AcceptView(token, email, form.name, has_password, Refusal.of(tried.refusal))
         return _page(request, view, tried.refusal)
+    url = str(request.app.url_path_for("get_start"))
     if user.totp_salt is not None:  # a link replaces the password, not the one-time code
-        return RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
-    response = _signed_in(request, user)
-    devices: Devices = request.app.state.devices
-    devices.remember(request, response, user.id)
-    return response
+        return RedirectResponse(url, status_code=303)
+    return signed_in(request, user, url)
 
 
 @router.get("/first/{code}", dependencies=[Depends(_right_code)])
@@ -106,20 +95,16 @@ def post_first(
         reason = Refusal.of(tried.refusal)
         view = AcceptView(code, form.email, form.name, False, reason, is_first=True)
         return _page(request, view, tried.refusal)
-    return _signed_in(request, user)
+    response = RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
+    cookies = cookies_of(request)
+    cookies.set_session(response, cookies.session_token(user))
+    return response
 
 
 def invitation_link(request: Request, user: User, token: str) -> Link:
     """Return the one-time link of an invitation, to be shown once."""
     url = public_url(request, str(request.app.url_path_for("get_invitation", token=token)))
     return Link(PersonRecord.of(user), url, now() + invitations.LIFETIME)
-
-
-def _signed_in(request: Request, user: User) -> Response:
-    cookies: Cookies = request.app.state.cookies
-    response = RedirectResponse(str(request.app.url_path_for("get_start")), status_code=303)
-    cookies.set_session(response, cookies.session_token(user))
-    return response
 
 
 def _page(request: Request, view: AcceptView, refusal: AppError | None = None) -> Response:

@@ -28,9 +28,9 @@ from topkapi.app.services.accounts.totp import (
 from topkapi.app.web.access.deps import CurrentUser, RowId, SentToken, SessionDep, check_form
 from topkapi.app.web.access.downloads import OwnSession, spooled
 from topkapi.app.web.access.early_auth import EarlyPerson
-from topkapi.app.web.access.slots import TransactionLimits
+from topkapi.app.web.access.slots import limits_of
 from topkapi.app.web.accounts.views import OwnName, OwnPassword
-from topkapi.app.web.common.cookies import Cookies
+from topkapi.app.web.common.cookies import cookies_of
 from topkapi.app.web.common.links import visitor_of
 from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.views import PersonView, Refusal
@@ -120,11 +120,10 @@ async def _confirmed(
 ) -> Confirmed:
     """Check the current password before the transaction, throttled as signing in is."""
     check_form(request, sent)
-    limits: TransactionLimits = request.app.state.transaction_limits
     authenticator: Authenticator = request.app.state.authenticator
     device = request.app.state.devices.device_of(request)
     refusal: AppError | None = None
-    async with limits.sign_in.hold(key=person.id):
+    async with limits_of(request).sign_in.hold(key=person.id):
         try:
             await run_in_threadpool(
                 authenticator.confirm, person.email, form.current, visitor_of(request), device
@@ -149,7 +148,7 @@ def post_own_password(
     if tried.refusal:
         return _show(request, session, user, tried.refusal)
     response = _back(request, "password")
-    cookies: Cookies = request.app.state.cookies
+    cookies = cookies_of(request)
     cookies.set_session(response, cookies.session_token(user))
     return response
 

@@ -44,6 +44,7 @@ from topkapi.app.web.access.downloads import (
     note_download,
 )
 from topkapi.app.web.access.early_auth import EarlyApiAdmin, EarlyApiResearcher
+from topkapi.app.web.access.slots import limits_of
 from topkapi.app.web.results.systems_views import RUNS
 
 if TYPE_CHECKING:  # slow to import
@@ -186,8 +187,8 @@ async def post_api_systems(
         data += block
         if len(data) > MOST_BYTES:
             raise RunsRefused([f"{filename}: larger than {MOST_BYTES // 1024**2} MB. Split it."])
-    sessions, limits = request.app.state.sessions, request.app.state.transaction_limits
-    async with limits.export.hold():
+    async with limits_of(request).export.hold():
+        sessions = request.app.state.sessions
         return await run_in_threadpool(_add, sessions, slug, filename, bytes(data), user.id)
 
 
