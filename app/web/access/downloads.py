@@ -12,7 +12,7 @@ from typing import IO, Annotated
 from anyio import to_thread
 from fastapi import Depends, Request
 from sqlalchemy.orm import Session
-from starlette.responses import StreamingResponse
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from topkapi.app.db.models import User
@@ -136,6 +136,12 @@ def download(export: Export) -> SpooledResponse:
         "X-Topkapi-Finished": str(export.completeness.finished),
     }
     return spooled(export.chunks, export.format.media_type, headers)
+
+
+def attachment(content: str | bytes, media_type: str, filename: str) -> Response:
+    """Return a small file as a response."""
+    headers = {"Content-Disposition": f'attachment; filename="{filename}"'}
+    return Response(content, media_type=media_type, headers=headers)
 
 
 def spooled(chunks: Iterable[bytes], media_type: str, headers: dict[str, str]) -> SpooledResponse:

@@ -13,8 +13,7 @@ from starlette.responses import RedirectResponse, Response
 
 from topkapi.app.db.models import User
 from topkapi.app.services.accounts.sign_in import Device
-from topkapi.app.web.common.cookies import cookies_of
-from topkapi.app.web.common.prefix import prefix
+from topkapi.app.web.common.cookies import cookies_of, set_cookie
 
 DEVICE_COOKIE = "topkapi_device"
 _MOST = 10  # most recent people remembered per browser
@@ -41,15 +40,7 @@ class Devices:
         device = self.device_of(request) or Device(secrets.token_urlsafe(16), ())
         others = [known for known in device.user_ids if known != user_id]
         value = self._serializer.dumps([device.id, [user_id, *others][:_MOST]])
-        response.set_cookie(
-            DEVICE_COOKIE,
-            str(value),
-            max_age=_SECONDS,
-            path=prefix() or "/",
-            httponly=True,
-            samesite="lax",
-            secure=self._secure,
-        )
+        set_cookie(response, DEVICE_COOKIE, str(value), max_age=_SECONDS, secure=self._secure)
 
 
 def signed_in(request: Request, user: User, url: str) -> Response:

@@ -12,6 +12,7 @@ from topkapi.app.services.accounts.sign_in import Authenticator
 from topkapi.app.web.accounts.devices import signed_in
 from topkapi.app.web.accounts.pages import SIGN_IN_PLACE, show_sign_in
 from topkapi.app.web.accounts.views import SignInForm
+from topkapi.app.web.common.cookies import set_cookie
 from topkapi.app.web.common.links import landing, local_path, public_url, visitor_of
 from topkapi.app.web.common.prefix import prefix
 
@@ -30,15 +31,9 @@ def get_oidc(request: Request, next: str = "/") -> Response:
         refusal = Forbidden("The other site does not answer. Sign in with your password.")
         return show_sign_in(request, SignInForm(next=next), refusal)
     response = RedirectResponse(address, status_code=303)
-    response.set_cookie(
-        PENDING_COOKIE,
-        str(_serializer(request).dumps(astuple(pending))),
-        max_age=_SECONDS,
-        path=prefix() or "/",
-        httponly=True,
-        samesite="lax",
-        secure=request.app.state.settings.secure_cookies,
-    )
+    value = str(_serializer(request).dumps(astuple(pending)))
+    secure = request.app.state.settings.secure_cookies
+    set_cookie(response, PENDING_COOKIE, value, max_age=_SECONDS, secure=secure)
     return response
 
 

@@ -4,11 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, Field
 
 from topkapi.app.web.common.links import local_path
-from topkapi.app.web.common.received import Received
+from topkapi.app.web.common.received import Received, storable
 from topkapi.app.web.common.views import PersonView
+
+LocalPath = Annotated[str, AfterValidator(storable), AfterValidator(local_path)]
 
 
 class SignInForm(Received):
@@ -18,13 +20,8 @@ class SignInForm(Received):
     password: str = Field("", max_length=10_000)
     code: str = Field("", max_length=40)
     recovery: str = Field("", max_length=40)
-    next: str = "/"
+    next: LocalPath = "/"
     reason: str = Field("", max_length=20)
-
-    @field_validator("next")
-    @classmethod
-    def _stay_here(cls, value: str) -> str:
-        return local_path(value)
 
 
 Names = Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=100)]
@@ -36,12 +33,7 @@ class KeysForm(Received):
     action: Names = Field(default_factory=list)
     key: Names = Field(default_factory=list)
     reset: bool = False
-    next: str = "/"
-
-    @field_validator("next")
-    @classmethod
-    def _stay_here(cls, value: str) -> str:
-        return local_path(value)
+    next: LocalPath = "/"
 
     @property
     def keys(self) -> dict[str, str]:

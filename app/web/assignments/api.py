@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, Field
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -31,7 +31,7 @@ from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, Slu
 from topkapi.app.web.access.downloads import ExportSession
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
 from topkapi.app.web.assignments.views import CSV
-from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
+from topkapi.app.web.common.paging import Limit, Number, Offset, Search, say_total
 from topkapi.app.web.common.received import Body
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["assignment"])
@@ -182,7 +182,7 @@ def get_study_assignments(
     _user: ApiResearcher,
     study: StudyDep,
     response: Response,
-    search: Annotated[str, Query(max_length=200)] = "",
+    search: Search = "",
     tool: Tool | None = None,
     state: State = "",
     limit: Limit = 100,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal, Self
 
-from pydantic import Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from topkapi.app.db.models import User
 from topkapi.app.domain.enums import Role, Tool
@@ -32,14 +32,9 @@ class RotationForm(Received):
 
     people: list[PersonId] = Field(default_factory=list)
     rounds: int = Field(1, ge=1, le=10_000)
-    seed: Line = ""
+    seed: Annotated[Line, AfterValidator(str.strip)] = ""
     lists: bool = False
     part: Part | None = None
-
-    @field_validator("seed")
-    @classmethod
-    def _trim(cls, value: str) -> str:
-        return value.strip()
 
 
 class RebalanceForm(Received):
@@ -55,18 +50,13 @@ class BulkForm(Received):
     ids: list[PersonId] = Field(default_factory=list)
     all: bool = False
     search: Line = ""
-    tool: Tool | None = None
+    tool: Annotated[Tool | None, BeforeValidator(lambda value: value or None)] = None
     state: Line = ""
     act: Literal["withdraw", "reassign", "void", "restore", "undo"] = "withdraw"
     confirmed: bool = False
     email: Line = ""
     reason: Annotated[str, Field(max_length=1000)] = ""
     next: Annotated[str, Field(max_length=1000)] = ""
-
-    @field_validator("tool", mode="before")
-    @classmethod
-    def _any(cls, value: object) -> object:
-        return value or None
 
 
 class OneForm(Received):

@@ -19,7 +19,7 @@ from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.assignments.views import BulkForm, ReassignForm, WorkListView
 from topkapi.app.web.common.formats import counted
 from topkapi.app.web.common.links import local_path
-from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
 from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.visit import AdminVisit, Visit
@@ -40,12 +40,12 @@ _OPEN = MappingProxyType({"search": "", "tool": "", "state": "open"})
 @router.get("")
 def get_study_work(
     visit: AdminVisit,
-    search: Annotated[str, Query(max_length=200)] = "",
+    search: Search = "",
     tool: Annotated[str, Query(pattern="^(pairs|grades|lists)?$")] = "",
     state: Annotated[
         str, Query(pattern="^(open|waiting|begun|finished|withdrawn|void)?$")
     ] = "open",
-    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+    page: PageNumber = 1,
     done: Annotated[str, Query(pattern=r"^([a-z]+-\d{1,9})?$")] = "",
     undo: Annotated[int, Query(ge=0, le=2**31 - 1)] = 0,
 ) -> Response:

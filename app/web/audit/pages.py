@@ -13,10 +13,10 @@ from topkapi.app.services.audit import Act, NamedAct
 from topkapi.app.web.access.deps import AdminUser, ApiAdmin, SessionDep
 from topkapi.app.web.audit.sentences import emails_of, sentence_of
 from topkapi.app.web.common.paging import (
-    LARGEST_PAGE,
     Choices,
     Limit,
     Offset,
+    PageNumber,
     Paging,
     offset_of,
     say_total,
@@ -63,7 +63,7 @@ def get_audit(
     person: Annotated[str, Query(pattern=r"^\d{0,9}$")] = "",
     action: Annotated[str, Query(max_length=60)] = "",
     subject: Annotated[str, Query(max_length=300)] = "",
-    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+    page: PageNumber = 1,
 ) -> Response:
     """List the latest actions, filtered; without an action, all but sign-ins."""
     acts, total = audit.acts(

@@ -93,11 +93,12 @@ class Cookies:
 
     def set_session(self, response: Response, token: str) -> None:
         """Set the session cookie."""
-        self._set(response, SESSION_COOKIE, token, int(self._lifetime.total_seconds()))
+        seconds = int(self._lifetime.total_seconds())
+        set_cookie(response, SESSION_COOKIE, token, max_age=seconds, secure=self._secure)
 
     def set_visitor(self, response: Response, nonce: str) -> None:
         """Set the visitor cookie."""
-        self._set(response, VISITOR_COOKIE, nonce, None)
+        set_cookie(response, VISITOR_COOKIE, nonce, secure=self._secure)
 
     def clear_session(self, response: Response) -> None:
         """Delete the session cookie."""
@@ -113,16 +114,15 @@ class Cookies:
             return False
         return hmac.compare_digest(self.csrf_token(nonce).encode(), token.encode())
 
-    def _set(self, response: Response, name: str, value: str, max_age: int | None) -> None:
-        response.set_cookie(
-            name,
-            value,
-            max_age=max_age,
-            path=prefix() or "/",
-            httponly=True,
-            samesite="lax",
-            secure=self._secure,
-        )
+
+def set_cookie(
+    response: Response, name: str, value: str, *, secure: bool, max_age: int | None = None
+) -> None:
+    """Set a cookie of this server that no script can read."""
+    path = prefix() or "/"
+    response.set_cookie(
+        name, value, max_age, path=path, httponly=True, samesite="lax", secure=secure
+    )
 
 
 def cookies_of(request: Request) -> Cookies:

@@ -12,6 +12,8 @@ TOTAL = "X-Total-Count"
 Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items to return.")]
 Offset = Annotated[int, Query(ge=0, le=2**31 - 1, description="Number of items to skip.")]
 Number = Annotated[int, Path(ge=1, le=2**31 - 1)]
+PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
+Search = Annotated[str, Query(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from topkapi.app.services.importing.uploads import Upload
 from topkapi.app.services.studies.starter import starter_zip
 from topkapi.app.web.access.bodies import DEFAULT, limit_body
 from topkapi.app.web.access.deps import AdminUser, SessionDep
+from topkapi.app.web.access.downloads import attachment
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -79,8 +80,7 @@ async def post_import(request: Request, user: EarlyAdmin, runner: Runner) -> Res
 @router.get("/example.zip")
 def get_example(_user: AdminUser) -> Response:
     """Download a small study to edit and upload."""
-    headers = {"Content-Disposition": 'attachment; filename="small-example.zip"'}
-    return Response(starter_zip(), media_type="application/zip", headers=headers)
+    return attachment(starter_zip(), "application/zip", "small-example.zip")
 
 
 @router.post("/example")

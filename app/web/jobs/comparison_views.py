@@ -9,7 +9,6 @@ from topkapi.app.db.base import Json
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.jobs.comparison_result import (
     ComparedCurve,
-    ComparedModel,
     ComparisonResult,
 )
 from topkapi.app.services.jobs.records import TRUTHS
@@ -127,8 +126,8 @@ def comparison_view(
 
     ``baseline`` is the model that others are compared with by query, the best one if empty.
     """
-    titles = _titles(result)
-    best = next((row.model for row in result.rows if _is_best(row)), "")
+    titles = {row.model: row.title for row in result.rows}
+    best = next((row.model for row in result.rows if row.p is None and row.failed is None), "")
     weights = result.weights
     return ComparisonView(
         truth=TRUTHS[result.truth],
@@ -149,14 +148,6 @@ def comparison_view(
         weights=_named(result.features, weights, lambda each: max(map(abs, each)))[:MOST_ROWS],
         links=links,
     )
-
-
-def _titles(result: ComparisonResult) -> dict[str, str]:
-    return {row.model: row.title for row in result.rows}
-
-
-def _is_best(row: ComparedModel) -> bool:
-    return row.p is None and row.failed is None
 
 
 def _differences(

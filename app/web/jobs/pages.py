@@ -27,6 +27,7 @@ from topkapi.app.services.results.reports import is_large
 from topkapi.app.services.results.stored import current_result, stored_result
 from topkapi.app.services.simulation.plan_records import PlanOptions, stored_options
 from topkapi.app.web.access.deps import RowId
+from topkapi.app.web.access.downloads import attachment
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -197,8 +198,7 @@ def _comparison(visit: Visit, job: Job, baseline: str) -> ComparisonView | None:
 
 
 def _file(visit: Visit, text: str, media_type: str, name: str) -> Response:
-    headers = {"Content-Disposition": f'attachment; filename="{visit.study.slug}.{name}"'}
-    return Response(text, media_type=media_type, headers=headers)
+    return attachment(text, media_type, f"{visit.study.slug}.{name}")
 
 
 def _to_result(visit: Visit, kind: str) -> Response:

@@ -17,7 +17,6 @@ from topkapi.app.services.judging import labeling
 from topkapi.app.services.judging.labeling import Submission
 from topkapi.app.services.judging.live_sessions import LiveSessions
 from topkapi.app.services.judging.queue import WorkState
-from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.judging.timing import first_serving
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 from topkapi.app.web.access.admission import admit
@@ -87,12 +86,12 @@ def get_assignment(
     request: Request, session: SessionDep, user: ApiUser, assignment_id: RowId
 ) -> AssignmentOut:
     """Return the state of one of my assignments: the open question, or the result."""
-    assignment_state = _assignment_state(request, session, user, assignment_id)
-    if assignment_state.position == 0 and not assignment_state.finished:
+    state = assignment_state(request, session, user.id, assignment_id)
+    if state.position == 0 and not state.finished:
         late: LateWrites = request.app.state.late
         serving = LateWrite(first_serving(assignment_id, now()))
         late.add(("served", assignment_id), serving, urgent=True)
-    return assignment_out(session, request.app.state.texts, assignment_state)
+    return assignment_out(session, request.app.state.texts, state)
 
 
 @router.post("/{assignment_id}/judgments", response_model=AssignmentOut, responses=REFUSED)
@@ -128,12 +127,6 @@ async def post_redo(
     return await _submitted(request, credentials, assignment_id, submission)
 
 
-def _assignment_state(
-    request: Request, session: Session, user: PersonView, assignment_id: int
-) -> AssignmentState:
-    return assignment_state(request, session, user.id, assignment_id)
-
-
 async def _submitted(
     request: Request,
     credentials: HTTPAuthorizationCredentials,
@@ -163,7 +156,7 @@ def _submit(
         raise
     except LogRefusal as refusal:
         problem = ProblemOut(code=refusal.code, detail=str(refusal))
-        after = _assignment_state(request, session, user, assignment_id)
+        after = assignment_state(request, session, user.id, assignment_id)
     body = assignment_out(session, request.app.state.texts, after)
     body.problem = problem
     content = body.model_dump_json()

@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from pydantic import BaseModel
 from starlette.responses import Response
 
@@ -13,7 +12,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.sessions import answer_name
 from topkapi.app.services.judging.history import History, PastAnswer, history_of
 from topkapi.app.web.access.deps import ApiUser, CurrentUser, RowId, SessionDep
-from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Paging, offset_of
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.pages.open_pages import Opener, OpenPage, opener_of
 
@@ -64,7 +63,7 @@ def get_history(
     session: SessionDep,
     user: CurrentUser,
     assignment_id: RowId,
-    page: Annotated[int, Query(ge=1, le=LARGEST_PAGE)] = 1,
+    page: PageNumber = 1,
 ) -> Response:
     """Show the person's own answers so far, as a page or in a dialog; they open read-only."""
     live = request.app.state.live

@@ -64,7 +64,8 @@ def get_work(
     request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
     """Show the open question, or the result."""
-    return _show(request, session, user, _assignment_state(request, session, user, assignment_id))
+    state = assignment_state(request, session, user.id, assignment_id)
+    return _show(request, session, user, state)
 
 
 @router.post("/judgments")
@@ -110,7 +111,7 @@ def _enter(
     except (AnswerNotAllowed, Withdrawn):
         raise
     except LogRefusal as refusal:
-        now_open = _assignment_state(request, session, user, assignment_id)
+        now_open = assignment_state(request, session, user.id, assignment_id)
         return _show(
             request, session, user, now_open, stale=EntryRefusal(refusal.code, str(refusal))
         )
@@ -182,7 +183,7 @@ def post_terms(
     form: Annotated[TermsForm, Form()],
 ) -> Response:
     """Add or remove a highlighted term."""
-    query = _assignment_state(request, session, user, assignment_id).query
+    query = assignment_state(request, session, user.id, assignment_id).query
     error = None
     try:
         if form.drop is not None:
@@ -207,19 +208,11 @@ def get_guidelines(
     request: Request, session: SessionDep, user: CurrentUser, assignment_id: RowId
 ) -> Response:
     """Show the guidelines of the study of this assignment."""
-    assignment_state = _assignment_state(request, session, user, assignment_id)
-    context = judging_context(session, assignment_state, user_id=user.id)
-    view = GuidelinesView(
-        assignment_id, assignment_state.query.study_name, to_html(context.guidelines)
-    )
+    state = assignment_state(request, session, user.id, assignment_id)
+    context = judging_context(session, state, user_id=user.id)
+    view = GuidelinesView(assignment_id, state.query.study_name, to_html(context.guidelines))
     fragment = "judging/_guidelines.html"
     return render(request, "judging/guidelines.html", view, fragment=fragment)
-
-
-def _assignment_state(
-    request: Request, session: Session, user: User | PersonView, assignment_id: int
-) -> AssignmentState:
-    return assignment_state(request, session, user.id, assignment_id)
 
 
 def _question(

@@ -4,9 +4,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Annotated
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Request
 from sqlalchemy.orm import Session
 from starlette.responses import Response
 
@@ -22,14 +21,13 @@ from topkapi.app.services.judging.queue import (
 from topkapi.app.services.judging.session_summary import Completion, completion_of
 from topkapi.app.services.training.trainings import OpenTraining, open_trainings
 from topkapi.app.web.access.deps import CurrentUser, SessionDep
-from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Paging, offset_of
 from topkapi.app.web.common.templates import render
 
 SIZE = 100
 ZONE_COOKIE = "topkapi_zone"
 _ZONE = re.compile(r"-?\d{1,3}")
 _FARTHEST = 14 * 60
-PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 
 @dataclass(frozen=True, slots=True)

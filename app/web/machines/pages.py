@@ -29,7 +29,7 @@ from topkapi.app.services.machines.terms import Terms
 from topkapi.app.services.results.systems.runs import MOST_BYTES
 from topkapi.app.web.access.bodies import limit_body, upload
 from topkapi.app.web.access.deps import Slug
-from topkapi.app.web.access.downloads import note_download
+from topkapi.app.web.access.downloads import attachment, note_download
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.importing.uploads import RECEIVING
@@ -228,6 +228,4 @@ def get_certificate_file(
     slug = visit.study.slug
     found = Certificates(visit.session, slug).issue(machine, tool, epsilon)
     note_download(visit.request, visit.user, slug, "certificate.json")
-    name = f'attachment; filename="{slug}-{tool}-certificate.json"'
-    headers = {"Content-Disposition": name}
-    return Response(found.to_json(), media_type="application/json", headers=headers)
+    return attachment(found.to_json(), "application/json", f"{slug}-{tool}-certificate.json")

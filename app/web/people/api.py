@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Annotated
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Request, Response
 from pydantic import Field
 
 from topkapi.app.db.queries.accounts import people as queries
@@ -12,7 +12,7 @@ from topkapi.app.services.accounts import invitations, tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.services.accounts.records import PersonRecord, TokenRecord, tokens_of
 from topkapi.app.web.access.deps import ApiAdmin, SessionDep
-from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
+from topkapi.app.web.common.paging import Limit, Number, Offset, Search, say_total
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.people.invitation_pages import invitation_link
 from topkapi.app.web.people.views import InviteForm, Link, TokenForm
@@ -52,7 +52,7 @@ def get_users(
     session: SessionDep,
     _user: ApiAdmin,
     response: Response,
-    search: Annotated[str, Query(max_length=200)] = "",
+    search: Search = "",
     role: Role | None = None,
     limit: Limit = 100,
     offset: Offset = 0,

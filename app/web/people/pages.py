@@ -20,7 +20,7 @@ from topkapi.app.services.accounts.records import listed_people, tokens_of
 from topkapi.app.services.heads import StudyName
 from topkapi.app.services.state.study import studies_of_person
 from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
-from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
 from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -36,7 +36,6 @@ from topkapi.app.web.people.views import (
 
 router = APIRouter(prefix="/people", include_in_schema=False)
 SIZE = 50
-PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 
 
 @router.get("")
@@ -44,7 +43,7 @@ def get_people(
     request: Request,
     session: SessionDep,
     _user: AdminUser,
-    search: Annotated[str, Query(max_length=200)] = "",
+    search: Search = "",
     role: Role | None = None,
     group: Annotated[str, Query(pattern="^(|crowd)$")] = "",
     sort: Annotated[str, Query(pattern=f"^-?({'|'.join(queries.SORTS)})$")] = "name",

@@ -13,10 +13,9 @@ from topkapi.app.services.progress.study_progress import PEOPLE_SORTS, QUERY_SOR
 from topkapi.app.services.progress.tables import Payment, Rates, payments
 from topkapi.app.services.state.study import StudyStatus, study_state
 from topkapi.app.web.access.deps import ApiAdmin, ApiResearcher, SessionDep, StudyDep
-from topkapi.app.web.common.paging import Limit, Offset, say_total
+from topkapi.app.web.common.paging import Limit, Offset, Search, say_total
 
 router = APIRouter(prefix="/api/v1/studies/{slug}", tags=["progress"])
-Search = Annotated[str, Query(max_length=200)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from topkapi.app.services.progress.study_progress import PEOPLE_SORTS, QUERY_SOR
 from topkapi.app.services.progress.tables import HEAD, STUDY_TABLES, TABLES, Rates, Row, payments
 from topkapi.app.services.state.study import concerns_of_study
 from topkapi.app.web.access.deps import AdminUser, SessionDep
-from topkapi.app.web.access.downloads import note_download
+from topkapi.app.web.access.downloads import attachment, note_download
 from topkapi.app.web.common.links import public_url
-from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
 from topkapi.app.web.common.received import PersonId, Received
 from topkapi.app.web.common.templates import to_text
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
@@ -38,8 +38,6 @@ from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, StudyHead, Vi
 
 router = APIRouter(include_in_schema=False)
 PEOPLE, QUERIES, FLAGS = 25, 20, 50
-Search = Annotated[str, Query(max_length=200)]
-PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 _MOST = 500
 _NOTHING = Decimal(0)
 Table = Annotated[str, Path(max_length=40)]
@@ -238,8 +236,7 @@ def get_payments(
 
 def _csv(name: str, rows: Iterable[Row]) -> Response:
     text = csv_text([_cell(cell) for cell in row] for row in rows)
-    headers = {"Content-Disposition": f'attachment; filename="{name}.csv"'}
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+    return attachment(text, "text/csv; charset=utf-8", f"{name}.csv")
 
 
 def _cell(cell: object) -> object:

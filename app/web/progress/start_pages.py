@@ -21,8 +21,9 @@ from topkapi.app.web.access.deps import (
     SessionDep,
     reader_id,
 )
+from topkapi.app.web.common.paging import PageNumber
 from topkapi.app.web.common.templates import render
-from topkapi.app.web.judging.queue_pages import PageNumber, show_queue
+from topkapi.app.web.judging.queue_pages import show_queue
 from topkapi.app.web.progress.views import DashboardView, ResultsView, ToolAgreementView
 from topkapi.app.web.studies.visit import ReaderVisit
 

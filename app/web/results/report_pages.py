@@ -1,6 +1,5 @@
 """The report and the exports of a study in the browser: the pages, and their files."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import urlencode
 
@@ -26,7 +25,7 @@ from topkapi.app.services.results.reports import (
 from topkapi.app.services.results.reports.notes import StoredResult
 from topkapi.app.services.results.stored import outdated_at, stored_result
 from topkapi.app.web.access.deps import Slug
-from topkapi.app.web.access.downloads import ExportSession, download, note_download
+from topkapi.app.web.access.downloads import ExportSession, attachment, download, note_download
 from topkapi.app.web.access.early_auth import EarlyResearcher
 from topkapi.app.web.jobs.views import Computed
 from topkapi.app.web.pages.open_pages import page_link
@@ -56,7 +55,13 @@ def get_report(
     body = None
     if report is not None:
         page = page_link(visit.request, study.id)
-        body = as_markup(session, study.id, report, page, partial(_query_page, visit))
+        body = as_markup(
+            session,
+            study.id,
+            report,
+            page,
+            lambda query_id: visit.url("get_query_results", query_id=query_id),
+        )
     view = ReportView(
         head=visit.head("report"),
         body=body,
@@ -92,10 +97,8 @@ def get_report_files(
             "then download it."
         )
     found = _report(visit, pseudonyms, stored, computed)
-    name = f'attachment; filename="{study.slug}-report.zip"'
     note_download(visit.request, visit.user, study.slug, "report.zip")
-    headers = {"Content-Disposition": name}
-    return Response(zipped(found), media_type="application/zip", headers=headers)
+    return attachment(zipped(found), "application/zip", f"{study.slug}-report.zip")
 
 
 @router.get("/lists")
@@ -107,10 +110,6 @@ def get_list_report(visit: SnapshotVisit) -> Response:
     except Invalid:
         body = ""
     return visit.show("results/lists.html", ListReportView(visit.head("report"), body))
-
-
-def _query_page(visit: Visit, query_id: int) -> str:
-    return visit.url("get_query_results", query_id=query_id)
 
 
 def _report(

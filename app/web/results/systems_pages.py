@@ -20,7 +20,7 @@ from topkapi.app.services.results.systems.runs import (
 )
 from topkapi.app.web.access.bodies import limit_body
 from topkapi.app.web.access.deps import RowId, Slug
-from topkapi.app.web.access.downloads import ExportPlace
+from topkapi.app.web.access.downloads import ExportPlace, attachment
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.importing.uploads import RECEIVING
 from topkapi.app.web.jobs.views import Computed
@@ -56,8 +56,7 @@ def get_systems_csv(
     chosen = {"truth": truth, "baseline": baseline}
     found = system_report(visit.request, visit.session, slug, **chosen, shared=shared)
     text = "" if found.scores is None else csv_text(table_rows(found.scores))
-    headers = {"Content-Disposition": f'attachment; filename="{slug}-systems.csv"'}
-    return Response(text, media_type="text/csv; charset=utf-8", headers=headers)
+    return attachment(text, "text/csv; charset=utf-8", f"{slug}-systems.csv")
 
 
 @router.post("/systems", dependencies=RECEIVING)

@@ -28,11 +28,10 @@ from topkapi.app.web.access.deps import (
 )
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyApiAdmin
-from topkapi.app.web.common.paging import Limit, Number, Offset, say_total
+from topkapi.app.web.common.paging import Limit, Number, Offset, Search, say_total
 from topkapi.app.web.common.received import Body
 from topkapi.app.web.studies.pages import copy_response
 
-Search = Annotated[str, Query(max_length=200)]
 ZIP: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "A zip of JSON Lines.",

@@ -27,7 +27,7 @@ from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug, reader
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.formats import to_html
-from topkapi.app.web.common.paging import LARGEST_PAGE, Choices, Paging, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
 from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView, Refusal
@@ -57,8 +57,6 @@ from topkapi.app.web.studies.visit import AdminVisit, ReaderVisit, Visit
 
 router = APIRouter(prefix="/studies", include_in_schema=False)
 SIZE = 50
-Search = Annotated[str, Query(max_length=200)]
-PageNumber = Annotated[int, Query(ge=1, le=LARGEST_PAGE)]
 Version = Annotated[int | None, Query(ge=1, le=2**31 - 1)]
 _DECLARED = [*BASIC, *(each for part in ADVANCED.values() for each in part)]
 

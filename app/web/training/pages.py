@@ -1,6 +1,5 @@
 """Training pages: the steps of an assessor; settings, questions and people of a study."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Annotated
 
@@ -181,8 +180,7 @@ def get_study_training(visit: ReaderVisit) -> Response:
 @router.post("/studies/{slug}/training")
 def post_training_settings(visit: AdminVisit, form: SentSettings) -> Response:
     """Change the training settings; people who have begun work are not stopped."""
-
-    def change() -> None:
+    with try_change(visit.session) as tried:
         edit_study.change_study(
             visit.session,
             visit.study,
@@ -190,20 +188,17 @@ def post_training_settings(visit: AdminVisit, form: SentSettings) -> Response:
             seen=form.seen,
             actor_id=visit.user.id,
         )
-
-    return _done(visit, change, form=form)
+    return _done(visit, tried.refusal, form=form)
 
 
 @router.post("/studies/{slug}/training/questions")
 def post_practice_question(visit: AdminVisit, form: Annotated[QuestionForm, Form()]) -> Response:
     """Add a practice question."""
-
-    def add() -> None:
+    with try_change(visit.session) as tried:
         practice.add_question(
             visit.session, visit.study, form.to_question(), actor_id=visit.user.id
         )
-
-    return _done(visit, add, question=form)
+    return _done(visit, tried.refusal, question=form)
 
 
 @router.post("/studies/{slug}/training/questions/{item_id}/remove")
@@ -216,24 +211,20 @@ def post_remove_question(visit: AdminVisit, item_id: RowId) -> Response:
 @router.post("/studies/{slug}/training/people/{user_id}/grant")
 def post_grant_try(visit: AdminVisit, user_id: RowId) -> Response:
     """Grant another attempt to a person who has used them all."""
-
-    def grant() -> None:
+    with try_change(visit.session) as tried:
         trainings.grant_try(visit.session, visit.study, user_id, actor_id=visit.user.id)
-
-    return _done(visit, grant)
+    return _done(visit, tried.refusal)
 
 
 def _done(
     visit: Visit,
-    act: Callable[[], None],
+    refusal: AppError | None,
     form: SettingsForm | None = None,
     question: QuestionForm | None = None,
 ) -> Response:
-    """Run ``act`` and show the page again, or what was typed and why it was refused."""
-    with try_change(visit.session) as tried:
-        act()
-    if tried.refusal:
-        return _page(visit, form, question, tried.refusal)
+    """Show the page again, or what was typed and why it was refused."""
+    if refusal:
+        return _page(visit, form, question, refusal)
     return visit.to("get_study_training")
 
 
