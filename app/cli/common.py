@@ -19,12 +19,15 @@ from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.errors import NotFound
 
+if TYPE_CHECKING:
+    from topkapi.analysis.report.figures import Figure
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
     from topkapi.app.db.engine import Sessions, make_engine, make_sessions, normal_url
 
 
+Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 PATIENCE = 2.0
 _WIDTH = 30
@@ -133,6 +136,15 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 def say(as_json: bool, data: Any, text: str) -> None:
     """Print ``data`` as JSON for programs, or ``text`` for people."""
     typer.echo(json.dumps(data, default=str, ensure_ascii=False) if as_json else text)
+
+
+def shown_figure(figure: Figure, gap: str = " ") -> str:
+    """Return a figure with its interval, or why it is undefined."""
+    if figure.value is None:
+        return f"undefined: {figure.reason}"
+    if figure.interval is None:
+        return f"{figure.value:.4f}"
+    return f"{figure.value:.4f}{gap}({figure.interval.low:.4f} to {figure.interval.high:.4f})"
 
 
 @contextmanager

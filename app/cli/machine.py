@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say
+from topkapi.app.cli.common import AsJson, Slug, open_sessions, say
 from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Tool
@@ -17,8 +17,6 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.machines.certificates import Certificates
     from topkapi.app.services.machines.importing import import_grades, read_grades
     from topkapi.app.services.results.exports import export_session
-
-Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 
 
 def register(cli: typer.Typer) -> None:

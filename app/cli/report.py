@@ -13,14 +13,13 @@ import typer
 
 from topkapi.analysis.errors import AnalysisError
 from topkapi.app.cli import choices
-from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say, with_options
+from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say, shown_figure, with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.aggregation import METHODS, Method
     from topkapi.analysis.report import Options, Report, build_report
-    from topkapi.analysis.report.figures import Figure
     from topkapi.analysis.report.files import write_report, write_texts
     from topkapi.analysis.report.methods import StudyFacts, methods_texts
     from topkapi.analysis.report.serialise import record_of
@@ -208,14 +207,6 @@ def _summary(found: Report, out: Path, files: int) -> str:
     for tool in found.tools:
         lines.append(f"{tool.title}: {tool.agreement.votes} shared votes")
         for row in measure_rows([tool.agreement]):
-            lines.append(f"  {EXPLANATIONS[row.key].title:<24}{_figure(row.figures[0])}")
+            lines.append(f"  {EXPLANATIONS[row.key].title:<24}{shown_figure(row.figures[0], '  ')}")
     lines.append(f"{files} files written to {out}; open {out / 'report.html'}")
     return "\n".join(lines)
-
-
-def _figure(figure: Figure) -> str:
-    if figure.value is None:
-        return f"undefined: {figure.reason}"
-    if figure.interval is None:
-        return f"{figure.value:.4f}"
-    return f"{figure.value:.4f}  ({figure.interval.low:.4f} to {figure.interval.high:.4f})"

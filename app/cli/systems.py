@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say, table
+from topkapi.app.cli.common import AsJson, Slug, open_sessions, say, shown_figure, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
@@ -15,7 +15,6 @@ from topkapi.app.domain.errors import NotFound
 
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.data.exports.cells import csv_text
-    from topkapi.analysis.report.figures import Figure
     from topkapi.analysis.report.serialise import record_of
     from topkapi.analysis.report.subjects.leaderboard import Leaderboard, queries_needed
     from topkapi.analysis.report.subjects.systems import ScoredSystem, SystemScores, table_rows
@@ -30,8 +29,6 @@ if TYPE_CHECKING or RUNNING:
         remove_run,
         runs_of,
     )
-
-Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 
 
 def register(cli: typer.Typer) -> None:
@@ -155,14 +152,16 @@ def _system(each: ScoredSystem, measure: str, queries: int) -> str:
     share = "" if each.unjudged is None else f"  unjudged {each.unjudged:.0%}"
     share += f"  {each.queries} of {queries} queries" if each.queries < queries else ""
     gap = score.difference
-    compared = "" if gap is None else f"  {_figure(gap.figure)}  p {gap.p_holm:.3f}  {gap.verdict}"
-    return f"  {each.system:<24} {_figure(score.mean)}{compared}{share}"
+    compared = (
+        "" if gap is None else f"  {shown_figure(gap.figure)}  p {gap.p_holm:.3f}  {gap.verdict}"
+    )
+    return f"  {each.system:<24} {shown_figure(score.mean)}{compared}{share}"
 
 
 def _leaders(board: Leaderboard) -> str:
     head = f"Leaderboard from {board.comparisons} comparisons of lists on {board.queries} queries"
     lines = [
-        f"  {row.rank:>3} {row.system:<24} {_figure(row.worth)}  "
+        f"  {row.rank:>3} {row.system:<24} {shown_figure(row.worth)}  "
         f"{row.wins} won, {row.losses} lost, {row.same} the same"
         for row in board.rows
     ]
@@ -171,13 +170,5 @@ def _leaders(board: Leaderboard) -> str:
         lines.append(
             f"  too few queries to tell {len(board.rows)} systems apart: {needed} are needed"
         )
-    agreed = f"  agreement of assessors: {_figure(board.agreement.overall)}"
+    agreed = f"  agreement of assessors: {shown_figure(board.agreement.overall)}"
     return "\n".join([head, *lines, agreed])
-
-
-def _figure(figure: Figure) -> str:
-    if figure.value is None:
-        return f"undefined: {figure.reason}"
-    if figure.interval is None:
-        return f"{figure.value:.4f}"
-    return f"{figure.value:.4f} ({figure.interval.low:.4f} to {figure.interval.high:.4f})"

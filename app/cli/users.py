@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from csv import DictReader
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
@@ -85,10 +86,7 @@ def list_users(as_json: AsJson = False) -> None:
 
 def disable(email: Email, as_json: AsJson = False) -> None:
     """Disable an account: refuse sign-ins, end sessions, revoke tokens (answers are kept)."""
-    with open_sessions() as sessions, sessions.write.begin() as session:
-        user = accounts.user_of_email(session, email)
-        accounts.disable_user(session, user)
-    say(as_json, _facts(user), f"{user.email} disabled")
+    _change(email, accounts.disable_user, "disabled", as_json)
 
 
 def erase(
@@ -110,27 +108,29 @@ def erase(
 
 def password(email: Email, as_json: AsJson = False) -> None:
     """Set a new password, end every session, revoke tokens."""
-    chosen = _new_password()
-    with open_sessions() as sessions, sessions.write.begin() as session:
-        user = accounts.user_of_email(session, email)
-        accounts.set_password(session, user, chosen)
-    say(as_json, _facts(user), f"{user.email} has a new password")
+    change = partial(accounts.set_password, password=_new_password())
+    _change(email, change, "has a new password", as_json)
 
 
 def reset_totp(email: Email, as_json: AsJson = False) -> None:
     """Turn off one-time codes for a person who lost the authenticator app."""
-    with open_sessions() as sessions, sessions.write.begin() as session:
-        user = accounts.user_of_email(session, email)
-        turn_off(session, user)
-    say(as_json, _facts(user), f"{user.email} now signs in without one-time codes")
+    _change(email, turn_off, "now signs in without one-time codes", as_json)
 
 
 def unlink(email: Email, as_json: AsJson = False) -> None:
     """Unlink an account from the OpenID provider; the next sign-in links it again."""
+    done = "is no longer linked to an OpenID provider"
+    _change(email, accounts.unlink_openid, done, as_json)
+
+
+def _change(
+    email: str, change: Callable[[Session, User], object], done: str, as_json: bool
+) -> None:
+    """Change the account of a person, and print what was ``done``."""
     with open_sessions() as sessions, sessions.write.begin() as session:
         user = accounts.user_of_email(session, email)
-        accounts.unlink_openid(session, user)
-    say(as_json, _facts(user), f"{user.email} is no longer linked to an OpenID provider")
+        change(session, user)
+    say(as_json, _facts(user), f"{user.email} {done}")
 
 
 def invite(

@@ -20,7 +20,6 @@ from topkapi.app.cli.rank.sources import (
     ConsensusMethod,
     NullFeatures,
     Study,
-    first_folds,
     fold_sets_by_truth,
     truths_of,
 )
@@ -302,7 +301,8 @@ def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:
         raise Refused(
             f"{text}: use the form synthetic:QUERIESxDOCUMENTS, such as synthetic:100x700"
         )
-    return first_folds(synthetic_fold_set(_whole(queries), _whole(documents), seed=seed), folds)
+    made = synthetic_fold_set(_whole(queries), _whole(documents), seed=seed)
+    return replace(made, folds=made.folds[:folds])
 
 
 def _models(text: str) -> list[str]:

@@ -149,15 +149,6 @@ def null_of(name: str | None) -> Null | None:
     raise Refused(f"--null: {name!r} is neither zero nor minimum")
 
 
-def first_folds(fold_set: FoldSet, folds: int | None) -> FoldSet:
-    """Return the fold set with only the first ``folds`` folds."""
-    return (
-        fold_set
-        if folds is None
-        else FoldSet(fold_set.name, fold_set.folds[:folds], fold_set.digest)
-    )
-
-
 def truths_of(text: str) -> list[Truth]:
     """Parse comma-separated ground truths."""
     truths: list[Truth] = []

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say, table
+from topkapi.app.cli.common import AsJson, Slug, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
-from topkapi.app.cli.study.work import Slug, work_lines
+from topkapi.app.cli.study.work import work_lines
 from topkapi.app.domain.enums import Tool
 
 if TYPE_CHECKING or RUNNING:

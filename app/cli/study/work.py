@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from topkapi.app.cli.common import AsJson, open_sessions, say, table
+from topkapi.app.cli.common import AsJson, Slug, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.progress.tables import HEAD, Rates, payments
     from topkapi.app.services.studies import lifecycle
 
-Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
 _ALL = 1_000_000
 
 
@@ -115,12 +114,10 @@ def assign_command(
         if csv is not None:
             with sessions.write.begin() as session:
                 rows = _by_csv(session, slug, csv, dry_run)
-        elif dry_run:
-            with sessions.read() as session:
-                rows = _previewed(session, slug, to or [], rounds, seed, lists)
         else:
-            with sessions.write.begin() as session:
-                rows = _rotated(session, slug, to or [], rounds, seed, lists)
+            how: dict[str, Any] = {"rounds": rounds, "seed": seed, "lists": lists}
+            with sessions.read() if dry_run else sessions.write.begin() as session:
+                rows = _rotated(session, slug, to or [], how, dry_run)
     verb = "would be created" if dry_run else "created"
     done = "" if rows or csv else "; --rounds is the total number, and all of these are assigned"
     head = work_lines(slug, rows, verb + done)[0]
@@ -153,33 +150,16 @@ def _by_csv(session: Session, slug: str, path: Path, dry_run: bool) -> list[Name
 
 
 def _rotated(
-    session: Session,
-    slug: str,
-    emails: list[str],
-    rounds: int | None,
-    seed: str | None,
-    lists: bool,
+    session: Session, slug: str, emails: list[str], how: dict[str, Any], dry_run: bool
 ) -> list[NamedWork]:
     study = required_study(session, slug)
     ids = [user_of_email(session, email).id for email in emails]
     with manual_assignment.explaining(session, study):
-        made = rotation.assign_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
-    return named_work(session, study.id, map(spec_of, made))
-
-
-def _previewed(
-    session: Session,
-    slug: str,
-    emails: list[str],
-    rounds: int | None,
-    seed: str | None,
-    lists: bool,
-) -> list[NamedWork]:
-    study = required_study(session, slug)
-    ids = [user_of_email(session, email).id for email in emails]
-    with manual_assignment.explaining(session, study):
-        plan = rotation.plan_rotation(session, study, ids, rounds=rounds, seed=seed, lists=lists)
-    return named_work(session, study.id, plan.added)
+        if dry_run:
+            added = rotation.plan_rotation(session, study, ids, **how).added
+        else:
+            added = [spec_of(row) for row in rotation.assign_rotation(session, study, ids, **how)]
+    return named_work(session, study.id, added)
 
 
 def work_lines(slug: str, rows: list[NamedWork], verb: str) -> list[str]:
