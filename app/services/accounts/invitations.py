@@ -90,7 +90,17 @@ def accept(
 
 
 def _link(session: Session, token: str, at: datetime) -> Invitation:
-    link = _open_link(session, hash_token(token), at)
+    """Return a valid link with its owner, or refuse it."""
+    statement = (
+        select(Invitation)
+        .options(joinedload(Invitation.user))
+        .where(
+            Invitation.token_hash == hash_token(token),
+            Invitation.used_at.is_(None),
+            Invitation.expires_at > at,
+        )
+    )
+    link = session.scalar(statement)
     if link is None:
         raise BadToken(_GONE)
     if link.user.disabled_at is not None:
@@ -118,17 +128,3 @@ def create_first(
     """Create the first administrator, once."""
     refuse_code(session, secret, code)
     return create_user(session, email=email, name=name, role=Role.ADMIN, password=password)
-
-
-def _open_link(session: Session, token_hash: str, at: datetime) -> Invitation | None:
-    """Return the valid link with this hash, with its owner."""
-    statement = (
-        select(Invitation)
-        .options(joinedload(Invitation.user))
-        .where(
-            Invitation.token_hash == token_hash,
-            Invitation.used_at.is_(None),
-            Invitation.expires_at > at,
-        )
-    )
-    return session.scalar(statement)

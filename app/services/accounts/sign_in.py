@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import select, update
-from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
@@ -97,7 +96,7 @@ class Authenticator:
         account, found by its address, to the person; later ones are those of the linked person.
         """
         with self._sessions.read() as session:
-            user = _user_by_openid(session, person.openid)
+            user = session.scalar(select(User).where(User.openid == person.openid))
             user = user or queries.user_by_email(session, person.email)
         if user is None or user.machine:
             raise Forbidden(
@@ -175,8 +174,3 @@ def refuse_unusable(user: User | Account, visitor: Visitor) -> None:
         raise Forbidden("This account is disabled. Ask the person who invited you.")
     if user.demo and not visitor.on_loopback:
         raise Forbidden(DEMO_ELSEWHERE)
-
-
-def _user_by_openid(session: Session, openid: str) -> User | None:
-    """Return the person with this issuer and subject."""
-    return session.scalar(select(User).where(User.openid == openid))

@@ -95,7 +95,9 @@ def _revoke(session: Session, token: ApiToken, actor_id: int | None) -> None:
 
 def owner_of(session: Session, plain: str) -> Bearer:
     """Return the valid token with its owner; those that ended or have a disabled owner are not."""
-    token = _token_with_user(session, hash_token(plain))
+    which = {"token_hash": hash_token(plain)}
+    found = connection_of(session).execute(_VALID_TOKEN, which).one_or_none()
+    token = None if found is None else Bearer(*found[:4], Account(*found[4:10]))
     if token is None or token.user.disabled_at is not None:
         raise SignInNeeded("The token is unknown or revoked, or its owner's account is disabled.")
     if token.expires_at is not None and token.expires_at <= now():
@@ -126,9 +128,3 @@ class TokenUses:
 def hash_token(plain: str) -> str:
     """Return the stored hash of a token; it is unsalted, because tokens cannot be guessed."""
     return hashlib.sha256(plain.encode()).hexdigest()
-
-
-def _token_with_user(session: Session, token_hash: str) -> Bearer | None:
-    """Return the token with this hash unless it is revoked, with its owner."""
-    found = connection_of(session).execute(_VALID_TOKEN, {"token_hash": token_hash}).one_or_none()
-    return None if found is None else Bearer(*found[:4], Account(*found[4:10]))

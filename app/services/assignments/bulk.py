@@ -145,8 +145,7 @@ def restore(
 
 def _rows(session: Session, study: Study, assignment_ids: Sequence[int]) -> list[Assignment]:
     rows = list(named.assignments_of_ids(session, study.id, assignment_ids))
-    if not assignment_ids:
-        raise Invalid("Select at least one assignment.", field="ids")
+    _refuse_nothing(assignment_ids)
     if len(rows) != len(set(assignment_ids)):
         missing = sorted(set(assignment_ids) - {row.id for row in rows})
         raise NotFound(f"There is no assignment {missing[0]} in {study.slug!r}.")

@@ -3,7 +3,7 @@
 All assignments are made by the rotation module; refusals name people, queries and the reason.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from sqlalchemy import select
@@ -25,7 +25,7 @@ from topkapi.app.domain.errors import Conflict, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments import rotation
-from topkapi.app.services.assignments.steps import Spec, described, kind_of
+from topkapi.app.services.assignments.steps import Spec, described, kind_of, spec_of
 from topkapi.app.services.judging.lists import work as list_work
 from topkapi.app.services.judging.teams import lock_teams, reopen_teams
 from topkapi.app.services.promise import tools_under_rule
@@ -184,17 +184,19 @@ def reassign(
 ) -> Assignment:
     """Withdraw an unfinished assignment and assign it to someone else, or do neither."""
     new_user = user_of_email(session, email)
-    row = named.assignment_of_study(session, study.id, assignment_id)
-    if row is not None and row.user_id == new_user.id and row.withdrawn_at is None:
-        raise Invalid(f"{new_user.name} already has this assignment.", field="email")
+    for row in named.assignments_of_ids(session, study.id, [assignment_id]):
+        if row.user_id == new_user.id and row.withdrawn_at is None:
+            raise Invalid(f"{new_user.name} already has this assignment.", field="email")
     return hand_over(session, study, [(assignment_id, new_user.id)], actor_id=actor_id)[0]
 
 
 def query_of_name(session: Session, study: Study, name: str) -> Query:
     """Return the study's query with this external id, or raise `NotFound`."""
-    query = _query_of_name(session, study.id, name.strip())
+    wanted = name.strip()
+    mine = select(Query).where(Query.study_id == study.id, Query.external_id == wanted)
+    query = session.scalar(mine)
     if query is None:
-        raise NotFound(f"There is no query {name.strip()!r} in {study.slug!r}.")
+        raise NotFound(f"There is no query {wanted!r} in {study.slug!r}.")
     return query
 
 
@@ -282,30 +284,17 @@ def refuse_restoring(session: Session, study: Study, work: Spec) -> None:
 
 
 def _withdrawn(session: Session, study: Study, wanted: Sequence[Spec]) -> dict[Spec, Assignment]:
-    rows = _withdrawn_of_study(session, study.id, {work.assessor for work in wanted})
-    by_work = {AssignmentSpec(row.user_id, row.query_id, row.tool, row.round): row for row in rows}
-    return {work: by_work[work] for work in wanted if work in by_work}
-
-
-def _query_of_name(session: Session, study_id: int, name: str) -> Query | None:
-    """Return the study's query with this external id."""
-    statement = select(Query).where(Query.study_id == study_id, Query.external_id == name)
-    return session.scalar(statement)
-
-
-def _withdrawn_of_study(
-    session: Session, study_id: int, user_ids: Iterable[int]
-) -> Sequence[Assignment]:
-    """Return assignments that were withdrawn from these people."""
+    """Return which of these assignments were withdrawn from the same people."""
     statement = (
         select(Assignment)
         .join(Assignment.query)
         .join(Assignment.user)
         .options(contains_eager(Assignment.query), contains_eager(Assignment.user))
         .where(
-            Query.study_id == study_id,
-            Assignment.user_id.in_(set(user_ids)),
+            Query.study_id == study.id,
+            Assignment.user_id.in_({work.assessor for work in wanted}),
             Assignment.withdrawn_at.is_not(None),
         )
     )
-    return session.scalars(statement).all()
+    found = {spec_of(row): row for row in session.scalars(statement)}
+    return {work: found[work] for work in wanted if work in found}

@@ -313,7 +313,8 @@ def refuse_unknown(
         raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
     users = queries.users_by_id(session, (work.assessor for work in wanted))
     known = {query.id for query in queries.queries_of_study(session, study.id)}
-    crowd = _workers_among(session, users)
+    workers = session.scalars(select(CrowdWorker).where(CrowdWorker.user_id.in_(set(users))))
+    crowd = {worker.user_id: worker for worker in workers}
     for work in wanted:
         user = users.get(work.assessor)
         if user is None:
@@ -359,12 +360,6 @@ def taken_work(session: Session, study: Study) -> defaultdict[int, list[Spec]]:
         elif row.last_entry_at is not None:
             taken[row.query_id].append(AssignmentSpec(row.user_id, row.query_id, row.tool, _SEEN))
     return taken
-
-
-def _workers_among(session: Session, user_ids: Iterable[int]) -> dict[int, CrowdWorker]:
-    """Return those of these people who came through a link."""
-    statement = select(CrowdWorker).where(CrowdWorker.user_id.in_(set(user_ids)))
-    return {worker.user_id: worker for worker in session.scalars(statement)}
 
 
 def _gold_of_study(session: Session, study_id: int) -> dict[int, list[list[int]]]:

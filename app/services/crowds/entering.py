@@ -269,11 +269,7 @@ def open_work(session: Session, user_id: int) -> int | None:
     """Return the id of the person's first unfinished assignment."""
     statement = (
         select(Assignment.id)
-        .where(
-            Assignment.user_id == user_id,
-            Assignment.withdrawn_at.is_(None),
-            Assignment.finished_at.is_(None),
-        )
+        .where(Assignment.user_id == user_id, *_open())
         .order_by(Assignment.last_entry_at.is_(None), Assignment.id)
     )
     return session.scalar(statement.limit(1))

@@ -115,7 +115,8 @@ def open_link(
 
 def link_of_token(session: Session, token: str) -> EntryLink:
     """Return the link of a token with its study, or raise `BadToken`."""
-    link = _link_of_hash(session, hash_token(token))
+    statement = select(EntryLink).options(joinedload(EntryLink.study))
+    link = session.scalar(statement.where(EntryLink.token_hash == hash_token(token)))
     if link is None or link.study is None or link.study.archived_at is not None:
         raise BadToken(_GONE)
     return link
@@ -181,9 +182,3 @@ def _record(
         platform=link.platform.value,
         consent=link.consent_digest[:12],
     )
-
-
-def _link_of_hash(session: Session, token_hash: str) -> EntryLink | None:
-    """Return the link with this hash, with its study."""
-    statement = select(EntryLink).options(joinedload(EntryLink.study))
-    return session.scalar(statement.where(EntryLink.token_hash == token_hash))

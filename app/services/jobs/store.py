@@ -80,7 +80,8 @@ def queue_job(
 
 def required_job(session: Session, study: Study, job_id: int) -> Job:
     """Return a job of the study with its result; raise NotFound if it has no such job."""
-    job = _job_of_study(session, study.id, job_id)
+    statement = select(Job).where(Job.id == job_id, Job.study_id == study.id)
+    job = session.scalar(statement.options(undefer(Job.result)))
     if job is None:
         raise NotFound(f"The study {study.slug!r} has no job {job_id}.")
     return job
@@ -293,9 +294,3 @@ def runs_of_study(session: Session, study_id: int, limit: int) -> Sequence[Judge
     latest = statement.order_by(Job.id.desc()).limit(limit)
     rows = session.scalars(latest.options(undefer(Job.result)))
     return [JudgeJob(shown_job(row), json.loads(row.result or "{}")) for row in rows]
-
-
-def _job_of_study(session: Session, study_id: int, job_id: int) -> Job | None:
-    """Return a job of the study with its result."""
-    statement = select(Job).where(Job.id == job_id, Job.study_id == study_id)
-    return session.scalar(statement.options(undefer(Job.result)))

@@ -1,6 +1,5 @@
 """An assessor's own past answers of a query; Undo remains the only way to change one."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -81,12 +80,14 @@ def _entry(row: JudgmentRow) -> Entry[JudgmentRow]:
 
 
 def _flags(session: Session, assignment_id: int) -> tuple[PastFlag, ...]:
+    """Return the flags of an assignment, latest first."""
+    statement = select(Flag).where(Flag.assignment_id == assignment_id)
     return tuple(
         PastFlag(
             *(flag.position, flag.reason, flag.created_at, flag.handled_at is not None),
             reply=flag.reply,
         )
-        for flag in _flags_of_assignment(session, assignment_id)
+        for flag in session.scalars(statement.order_by(Flag.id.desc()))
     )
 
 
@@ -133,9 +134,3 @@ def undone_answer(session: Session, assignment_id: int) -> UndoneAnswer | None:
     ]
     _, undone = stacks(log)
     return undone[-1] if undone else None
-
-
-def _flags_of_assignment(session: Session, assignment_id: int) -> Sequence[Flag]:
-    """Return the flags of an assignment, latest first."""
-    statement = select(Flag).where(Flag.assignment_id == assignment_id)
-    return session.scalars(statement.order_by(Flag.id.desc())).all()

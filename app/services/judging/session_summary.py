@@ -31,10 +31,14 @@ class Completion:
 
 def completion_of(session: Session, user_id: int) -> Completion | None:
     """Return what ends the person's part, if they came through a link and have nothing to do."""
-    worker = _crowd_account(session, user_id)
+    account = select(CrowdWorker).options(joinedload(CrowdWorker.link))
+    worker = session.scalar(account.where(CrowdWorker.user_id == user_id))
     if worker is None or worker.link is None:
         return None
-    assigned, finished = _counts_of_work(session, user_id)
+    counts = select(func.count(), func.count(Assignment.finished_at)).where(
+        Assignment.user_id == user_id, Assignment.withdrawn_at.is_(None)
+    )
+    assigned, finished = session.execute(counts).one()
     if not assigned:
         end = worker.link.screen_out
         is_url = end.startswith("https://")
@@ -80,18 +84,3 @@ def summary_of(
         keys=keys_of(session.get_one(User, user_id).keys),
         completion=completion_of(session, user_id),
     )
-
-
-def _crowd_account(session: Session, user_id: int) -> CrowdWorker | None:
-    """Return the entry of a person who came through a link, with the link."""
-    statement = select(CrowdWorker).options(joinedload(CrowdWorker.link))
-    return session.scalar(statement.where(CrowdWorker.user_id == user_id))
-
-
-def _counts_of_work(session: Session, user_id: int) -> tuple[int, int]:
-    """Return how many assignments a person has that were not withdrawn, and how many finished."""
-    statement = select(func.count(), func.count(Assignment.finished_at)).where(
-        Assignment.user_id == user_id, Assignment.withdrawn_at.is_(None)
-    )
-    assigned, finished = session.execute(statement).one()
-    return assigned, finished

@@ -23,7 +23,8 @@ def machine_named(session: Session, name: str, *, actor_id: int | None = None) -
     those of similar names.
     """
     name = checked_name(name)
-    found = _machine_of_name(session, name)
+    exact = select(User).where(User.machine, User.name == name).order_by(User.id)
+    found = session.scalars(exact.limit(1)).one_or_none()
     if found is not None:
         return found
     local = re.sub(r"[^a-z0-9._]+", "-", name.lower()).strip("-.")[:60]
@@ -62,9 +63,3 @@ def give_work(
     if wanted:
         rotation.assign(session, study, wanted)
     return sum(map(len, missing.values())) - len(wanted)
-
-
-def _machine_of_name(session: Session, name: str) -> User | None:
-    """Return the machine with exactly this name."""
-    statement = select(User).where(User.machine, User.name == name).order_by(User.id)
-    return session.scalars(statement.limit(1)).one_or_none()

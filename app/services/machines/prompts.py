@@ -22,7 +22,10 @@ class UsedPrompt:
 
 def prompt_of(session: Session, study_id: int, tool: Tool) -> UsedPrompt:
     """Return the prompt of a study for a tool."""
-    own = _latest_prompt(session, study_id, tool)
+    mine = select(MachinePrompt).where(
+        MachinePrompt.study_id == study_id, MachinePrompt.tool == tool
+    )
+    own = session.scalar(mine.order_by(MachinePrompt.number.desc()).limit(1))
     return UsedPrompt(tool, own.number, own.text) if own else UsedPrompt(tool, 0, BUILT_IN[tool])
 
 
@@ -40,14 +43,6 @@ def save_prompt(
     session.flush()
     audit.record(session, actor_id, "study.prompt", study.slug, tool=tool.value, number=number)
     return UsedPrompt(tool, number, text)
-
-
-def _latest_prompt(session: Session, study_id: int, tool: Tool) -> MachinePrompt | None:
-    """Return the prompt that is in use; None if the study has none of its own."""
-    statement = select(MachinePrompt).where(
-        MachinePrompt.study_id == study_id, MachinePrompt.tool == tool
-    )
-    return session.scalar(statement.order_by(MachinePrompt.number.desc()).limit(1))
 
 
 def prompt_texts(session: Session, study_id: int, tool: Tool) -> dict[int, str]:

@@ -22,6 +22,7 @@ from topkapi.app.domain.study import stored_plan
 from topkapi.app.domain.text.terms import query_terms
 from topkapi.app.domain.training.practice import MAX_QUESTIONS, PracticeQuestion, check_question
 from topkapi.app.services import audit
+from topkapi.app.services.importing.kinds.practice import question_of
 from topkapi.app.services.judging.live_sessions import DocumentHead, QueryHead
 from topkapi.app.services.judging.states import AssignmentState
 from topkapi.app.services.training import trainings
@@ -91,19 +92,7 @@ def questions_of(session: Session, study: Study) -> list[StoredQuestion]:
     items = _items_of(session, study.id)
     numbers = {number for item in items for number in (*item.left, *item.right)}
     names = _document_names(session, sorted(numbers))
-    return [StoredQuestion(item.id, item.external_id, _question(item, names)) for item in items]
-
-
-def _question(item: PracticeItem, names: dict[int, str]) -> PracticeQuestion:
-    return PracticeQuestion(
-        tool=item.tool,
-        query=item.query,
-        description=item.description,
-        left=tuple(names[number] for number in item.left),
-        right=tuple(names[number] for number in item.right),
-        answers=tuple(item.answers),
-        explanation=item.explanation,
-    )
+    return [StoredQuestion(item.id, item.external_id, question_of(item, names)) for item in items]
 
 
 def add_question(

@@ -240,7 +240,8 @@ def contact_of(session: Session, training: TrainingState) -> str:
     contact = training.settings.training_contact
     if contact or is_crowd(session, training.user_id):
         return contact
-    people = _administrators(session, _CONTACTS)
+    admins = select(User).where(User.role == Role.ADMIN, User.disabled_at.is_(None))
+    people = session.scalars(admins.order_by(User.id).limit(_CONTACTS))
     return ", ".join(f"{person.name} ({person.email})" for person in people)
 
 
@@ -274,7 +275,7 @@ def _conclude(session: Session, study: Study, row: Training) -> None:
     given = _answers_of(session, row.user_id, study.id, before.attempt)
     asked_items = [item.id for item in queries.items_for(session, study.id, row.user_id)]
     answers = {number: given[number] for number in asked_items if number in given}
-    agreed, asked = _score(answers), len(asked_items)
+    agreed, asked = sum(each.agrees for each in answers.values()), len(asked_items)
     after = concluded(rules, before, agreed=agreed, answered=len(answers), asked=asked)
     if after == before:
         return
@@ -283,10 +284,6 @@ def _conclude(session: Session, study: Study, row: Training) -> None:
     row.passed_at = now() if after.passed else None
     if after.step(rules) is Step.FAILED and is_crowd(session, row.user_id):
         withdraw_many(session, study, _unfinished_work(session, row.user_id))
-
-
-def _score(answers: dict[int, PracticeAnswer]) -> int:
-    return sum(answer.agrees for answer in answers.values())
 
 
 def _unfinished_work(session: Session, user_id: int) -> Sequence[int]:
@@ -380,9 +377,3 @@ def open_trainings_of(session: Session, study_id: int) -> Sequence[Training]:
     """Return the trainings of the study that are not passed."""
     statement = select(Training).where(Training.study_id == study_id, Training.passed_at.is_(None))
     return session.scalars(statement.order_by(Training.user_id)).all()
-
-
-def _administrators(session: Session, limit: int) -> Sequence[User]:
-    """Return administrators who can sign in."""
-    statement = select(User).where(User.role == Role.ADMIN, User.disabled_at.is_(None))
-    return session.scalars(statement.order_by(User.id).limit(limit)).all()

@@ -22,11 +22,6 @@ STATES: Mapping[str, str] = {
 }
 
 
-def assignment_of_study(session: Session, study_id: int, assignment_id: int) -> Assignment | None:
-    """Return an assignment with its person and query, and lock its row."""
-    return next(iter(assignments_of_ids(session, study_id, [assignment_id])), None)
-
-
 def assignments_of_ids(
     session: Session, study_id: int, assignment_ids: Iterable[int]
 ) -> Sequence[Assignment]:

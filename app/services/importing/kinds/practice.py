@@ -137,7 +137,8 @@ class PracticeKind(Kind[str, PracticeRecord, PracticeRecord]):
     def stored(self, session: Session, study_id: int) -> dict[str, PracticeRecord]:
         names = {number: name for name, number in document_numbers(session, study_id).items()}
         items = session.scalars(select(PracticeItem).where(PracticeItem.study_id == study_id))
-        return {item.external_id: _record_of(item, names) for item in items}
+        records = (PracticeRecord(item.external_id, question_of(item, names)) for item in items)
+        return {record.id: record for record in records}
 
     def row(self, write: Writing, record: PracticeRecord) -> Row:
         question = record.question
@@ -155,11 +156,11 @@ class PracticeKind(Kind[str, PracticeRecord, PracticeRecord]):
         }
 
 
-def _record_of(item: PracticeItem, names: Mapping[int, str]) -> PracticeRecord:
+def question_of(item: PracticeItem, names: Mapping[int, str]) -> PracticeQuestion:
+    """Return a stored question with its pages by name."""
     left, right = (tuple(names[number] for number in side) for side in (item.left, item.right))
     about = (item.tool, item.query, item.description)
-    question = PracticeQuestion(*about, left, right, tuple(item.answers), item.explanation)
-    return PracticeRecord(item.external_id, question)
+    return PracticeQuestion(*about, left, right, tuple(item.answers), item.explanation)
 
 
 PRACTICE = PracticeKind()
