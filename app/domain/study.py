@@ -264,6 +264,11 @@ class StudySettings:
         stored = {name: value for name, value in self.as_json().items() if SETTINGS[name].frozen}
         return stored | {"grades": [grade.name for grade in self.grades]}
 
+    def frozen_changes(self, other: "StudySettings") -> list[str]:
+        """Return the names of the frozen settings that ``other`` has with another value."""
+        mine, others = self.frozen_settings(), other.frozen_settings()
+        return [name for name in mine if mine[name] != others[name]]
+
     def _pairs(self, order: Sequence[ItemId], seed: str) -> Plan:
         shared = {each.name for each in fields(Plan)} & set(SETTINGS)
         values = {name: getattr(self, name) for name in shared}

@@ -190,6 +190,11 @@ def _number(value: object, name: str, field: str) -> float:
     return value
 
 
+def by_number(name: str) -> tuple[int, str]:
+    """Return the sort key of names such as those of features: numbers by value, then the others."""
+    return (int(name), name) if name.isascii() and name.isdigit() else (2**63, name)
+
+
 def shown(value: object) -> str:
     """Return a value as part of a message, shortened."""
     text = value if isinstance(value, str) else repr(value)

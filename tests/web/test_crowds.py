@@ -29,7 +29,7 @@ from topkapi.app.services.accounts import tokens, users
 from topkapi.app.services.accounts.erasing import erase_user
 from topkapi.app.services.assignments.manual_assignment import assign_one, withdraw_many
 from topkapi.app.services.crowds import entering
-from topkapi.app.services.crowds.links import close_link, record_of
+from topkapi.app.services.crowds.links import record_of, set_closed
 from topkapi.app.services.training import practice
 
 WORKER = {"PROLIFIC_PID": "5f1e", "SESSION_ID": "s1", "STUDY_ID": "st1"}
@@ -179,7 +179,7 @@ def test_a_guessed_closed_or_archived_link_lets_nobody_in(
     agree(client, token)
     with sessions.write.begin() as session:
         study = session.scalars(select(Study)).one()
-        close_link(session, study, session.scalars(select(EntryLink.id)).one())
+        set_closed(session, study, session.scalars(select(EntryLink.id)).one(), closed=True)
     newcomer = {**WORKER, "PROLIFIC_PID": "other", "SESSION_ID": "s2"}
     with browser(app) as other:
         page = other.get(f"/enter/{token}", params=newcomer)

@@ -91,25 +91,18 @@ def create_link(
     return token
 
 
-def close_link(
-    session: Session, study: Study, link_id: int, *, actor_id: int | None = None
+def set_closed(
+    session: Session, study: Study, link_id: int, *, closed: bool, actor_id: int | None = None
 ) -> LinkRecord:
-    """Close a link: nobody new comes in; people who have begun can return and finish."""
-    link = _link_of(session, study, link_id)
-    if link.closed_at is None:
-        link.closed_at = now()
-        _record(session, study, "entry_link.close", link, actor_id)
-    return record_of(session, study, link)
+    """Close a link, or open it again.
 
-
-def open_link(
-    session: Session, study: Study, link_id: int, *, actor_id: int | None = None
-) -> LinkRecord:
-    """Open a closed link again."""
+    Nobody new comes in by a closed link; people who have begun can return and finish.
+    """
     link = _link_of(session, study, link_id)
-    if link.closed_at is not None:
-        link.closed_at = None
-        _record(session, study, "entry_link.open", link, actor_id)
+    if (link.closed_at is not None) is not closed:
+        link.closed_at = now() if closed else None
+        action = "entry_link.close" if closed else "entry_link.open"
+        _record(session, study, action, link, actor_id)
     return record_of(session, study, link)
 
 

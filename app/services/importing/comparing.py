@@ -58,9 +58,8 @@ class Changes:
         study, merged = self.study, self.merged
         if study is None or any(edit.both or edit.outcome != "kept" for edit in merged.edits):
             return True
-        before = study.settings
         given = (merged.name, merged.guidelines, merged.settings)
-        return given != (study.name, study.guidelines, before)
+        return given != (study.name, study.guidelines, study.settings)
 
     def __bool__(self) -> bool:
         return self.head or any(self.new.values())
@@ -73,7 +72,8 @@ def compare(session: Session, checked: Checked, policy: EditPolicy = KEEP_EDITS)
     """
     study = study_of_slug(session, checked.bundle.head.slug)
     if study is None:
-        return _all_of(checked)
+        every = {kind.role: frozenset(checked[kind]) for kind in KINDS}
+        return Changes(None, every, whole(checked.bundle.head))
     problems = Problems()
     with checked.counting():
         changes = _changes(StoredComparison(session, study, checked, problems), policy)
@@ -87,20 +87,11 @@ def compare(session: Session, checked: Checked, policy: EditPolicy = KEEP_EDITS)
     return changes
 
 
-def _all_of(checked: Checked) -> Changes:
-    new = {kind.role: frozenset(checked[kind]) for kind in KINDS}
-    return Changes(None, new, whole(checked.bundle.head))
-
-
 def _changes(compare: StoredComparison, policy: EditPolicy) -> Changes:
     new = {kind.role: kind.added(compare) for kind in KINDS}
-    return Changes(compare.study, new, _merged_head(compare, policy))
-
-
-def _merged_head(compare: StoredComparison, policy: EditPolicy) -> Merged:
     session, study, head = compare.session, compare.study, compare.checked.bundle.head
     assigned = bool(stored.assigned_queries(session, study.id))
     merged = merge(study, head, policy, assigned=assigned)
     if policy.default != "ask":
         refuse_undecided(session, study, head, merged, compare.problems)
-    return merged
+    return Changes(study, new, merged)

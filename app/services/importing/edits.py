@@ -6,7 +6,7 @@ edit and is kept. What only the files changed is taken. What both changed needs 
 """
 
 import difflib
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any, Literal
@@ -89,7 +89,7 @@ class Merged:
         return tuple(edit for edit in self.edits if edit.outcome in ("undecided", "fixed"))
 
 
-def head_json(head: ImportedHead) -> dict[str, Any]:
+def head_json(head: ImportedHead | Study) -> dict[str, Any]:
     """Return name, guidelines and settings as stored in `Study.imported`."""
     return {NAME: head.name, GUIDELINES: head.guidelines, "settings": head.settings.as_json()}
 
@@ -101,9 +101,9 @@ def whole(head: ImportedHead) -> Merged:
 
 def merge(study: Study, head: ImportedHead, policy: EditPolicy, *, assigned: bool) -> Merged:
     """Merge the head of the files into the study; settings are fixed once work is ``assigned``."""
-    now, given = _fields(_stored(study)), _fields(head_json(head))
+    now, given = _fields(head_json(study)), _fields(head_json(head))
     before = _fields(study.imported) if study.imported else dict.fromkeys(given, _UNKNOWN)
-    fixed = _frozen_differences(study, head) if assigned else frozenset()
+    fixed = study.settings.frozen_changes(head.settings) if assigned else ()
     result = dict(now)
     edits = []
     for name, found in _decided(before, now, given, fixed, policy):
@@ -116,7 +116,7 @@ def merge(study: Study, head: ImportedHead, policy: EditPolicy, *, assigned: boo
 
 
 def _decided(
-    before: Fields, now: Fields, given: Fields, fixed: frozenset[str], policy: EditPolicy
+    before: Fields, now: Fields, given: Fields, fixed: Collection[str], policy: EditPolicy
 ) -> Iterator[tuple[str, Edit | None]]:
     """Yield each differing field, with its edit unless the files alone changed it."""
     for name in given:
@@ -137,16 +137,6 @@ def _outcome(name: str, fixed: bool, changed: bool, policy: EditPolicy) -> Outco
     if policy.replaces(name):
         return "replaced"
     return "undecided" if changed and policy.default != "keep" else "kept"
-
-
-def _frozen_differences(study: Study, head: ImportedHead) -> frozenset[str]:
-    now = study.settings.frozen_settings()
-    given = head.settings.frozen_settings()
-    return frozenset(name for name in given if given[name] != now[name])
-
-
-def _stored(study: Study) -> dict[str, Any]:
-    return {NAME: study.name, GUIDELINES: study.guidelines, "settings": study.settings.as_json()}
 
 
 def _fields(head: Mapping[str, Any]) -> dict[str, Any]:

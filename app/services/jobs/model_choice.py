@@ -10,6 +10,7 @@ from topkapi.app.db.base import Json
 from topkapi.app.db.models import Assignment, Candidate, Query
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import Invalid
+from topkapi.app.services.values import by_number
 from topkapi.extras import EXTRAS, is_installed
 
 _SAMPLE = 200  # candidates whose features are looked at
@@ -60,7 +61,7 @@ def model_offer(session: Session, study_id: int) -> ModelOffer:
         models={
             name: title(name) for name in TABLE_ORDER if name not in EXTRAS or is_installed(name)
         },
-        features=sorted(own, key=_by_number) if own else NAMES,
+        features=sorted(own, key=by_number) if own else NAMES,
         own_features=bool(own),
     )
 
@@ -90,10 +91,6 @@ def job_parameters(offer: ModelOffer, choice: ModelChoice) -> Json:
         "features": [] if every else features,
         "consensus": choice.consensus,
     }
-
-
-def _by_number(name: str) -> tuple[int, str]:
-    return (int(name), name) if name.isascii() and name.isdigit() else (2**63, name)
 
 
 def _labelled_queries(session: Session, study_id: int) -> Mapping[Tool, int]:

@@ -112,7 +112,7 @@ def _locked(
     )
     if query_id is not None:
         lock_queries(session, [query_id])
-    locked = queries.assignment_for_update(session, assignment_id, user_id)
+    locked = queries.assignment_of(session, assignment_id, user_id, lock=True)
     assignment = _required(locked, assignment_id)
     require_training(session, assignment, user_id)
     return assignment

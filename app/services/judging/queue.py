@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
+from typing import Any
 
+from sqlalchemy import Row
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.queries.judging import queue as queries
@@ -147,7 +149,7 @@ _ORDER = {state: place for place, state in enumerate(WorkState)}
 
 def queue_of_user(session: Session, user_id: int) -> Queue:
     """Return the queue, from the summary columns of each assignment; no log is read."""
-    works = [_item(*row) for row in queries.work_of_user(session, user_id)]
+    works = [_item(row) for row in queries.work_of_user(session, user_id)]
     works.sort(key=lambda work: (_ORDER[work.state], -_last_activity(work)))
     return Queue(tuple(works))
 
@@ -156,34 +158,19 @@ def _last_activity(work: QueueItem) -> float:
     return work.last_entry_at.timestamp() if work.last_entry_at else 0.0
 
 
-def _item(
-    number: int,
-    slug: str,
-    study: str,
-    query: str,
-    description: str,
-    tool: Tool,
-    answered: int,
-    expected_left: int | None,
-    active_ms: int,
-    last_entry_at: datetime | None,
-    finished_at: datetime | None,
-    added: int,
-    team_waits: bool | None,
-    waits: bool,
-) -> QueueItem:
+def _item(row: Row[*tuple[Any, ...]]) -> QueueItem:
     return QueueItem(
-        assignment_id=number,
-        slug=slug,
-        study=study,
-        query=query,
-        description=description,
-        tool=tool,
-        state=WorkState.of(finished_at, last_entry_at, waits=waits),
-        answered=answered,
-        expected_left=expected_left,
-        active_ms=active_ms,
-        last_entry_at=last_entry_at,
-        team=team_waits is not None,
-        added=added,
+        assignment_id=row.id,
+        slug=row.slug,
+        study=row.name,
+        query=row.text,
+        description=row.description,
+        tool=row.tool,
+        state=WorkState.of(row.finished_at, row.last_entry_at, waits=row.waits),
+        answered=row.answered,
+        expected_left=row.expected_left,
+        active_ms=row.active_ms,
+        last_entry_at=row.last_entry_at,
+        team=row.team_waits is not None,
+        added=row.added_pages,
     )

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Document, Ranking
+from topkapi.app.db.models import Ranking
 from topkapi.app.db.queries.results import systems as queries
+from topkapi.app.db.queries.results.exports import names_of_documents
 from topkapi.app.db.queries.results.query_results import QueryText, judged_documents
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.services.results.exports.source import StudySource
@@ -203,8 +204,7 @@ def _similarity(
 
 def _names_of(session: Session, document_ids: Sequence[int]) -> list[str]:
     """Return the file ids of documents, in the same order."""
-    statement = select(Document.id, Document.external_id).where(Document.id.in_(document_ids))
-    names = {row[0]: row[1] for row in session.execute(statement)}
+    names = names_of_documents(session, document_ids)
     return [names[number] for number in document_ids]
 
 

@@ -18,6 +18,7 @@ from topkapi.app.db.queries.results import exports as queries
 from topkapi.app.domain.errors import Invalid
 from topkapi.app.services.results.exports.labels import Labels, grade_labels, labels_by_query
 from topkapi.app.services.results.exports.source import ExportedQuery, StudySource
+from topkapi.app.services.values import by_number
 
 TOOLS: Mapping[Truth, str] = {"topk": "pairs", "graded": "grades"}
 _FEWEST = 3  # a part to train on, one to tune on, one to test on
@@ -155,7 +156,7 @@ class _Features:
             for features in found:
                 names.update(features)
         self.from_text = not names
-        self.names = NAMES if self.from_text else tuple(sorted(names, key=_feature_order))
+        self.names = NAMES if self.from_text else tuple(sorted(names, key=by_number))
         self._session = source.session
         self._kept: dict[int, tuple[list[str], FloatArray]] = {}
 
@@ -176,11 +177,6 @@ class _Features:
         pages = _pages_of_query(self._session, query.number)
         titles, texts = [page[1] for page in pages], [page[2] or "" for page in pages]
         return [page[0] for page in pages], text_features(query.text, titles, texts)
-
-
-def _feature_order(name: str) -> tuple[int, str]:
-    """Return the sort key: numbers by value, as in the `letor` export, then names."""
-    return (int(name), name) if name.isascii() and name.isdigit() else (2**63, name)
 
 
 def _count(queries: int) -> str:

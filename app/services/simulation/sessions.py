@@ -183,7 +183,8 @@ def _results(setting: Setting, processes: int | None) -> Iterator[Results]:
 def worker_pool(processes: int | None) -> Iterator[ProcessPoolExecutor]:
     """Open a pool of processes; an exception, such as Ctrl-C, ends them without waiting."""
     others = set(active_children())
-    pool = ProcessPoolExecutor(processes, initializer=_leave_interrupts)
+    ignored = (signal.SIGINT, signal.SIG_IGN)  # in the workers: their parent ends them
+    pool = ProcessPoolExecutor(processes, initializer=signal.signal, initargs=ignored)
     try:
         yield pool
     except BaseException:
@@ -204,11 +205,6 @@ def in_order(
     waiting = [pool.submit(function, item) for item in items][::-1]
     while waiting:
         yield waiting.pop().result()
-
-
-def _leave_interrupts() -> None:
-    """Ignore Ctrl-C in a worker process: its parent ends it."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run_chunk(chunk: Chunk) -> Results:

@@ -107,8 +107,7 @@ def _checked_guidelines(text: str) -> str:
 
 
 def _refuse_fixed(session: Session, study: Study, old: StudySettings, new: StudySettings) -> None:
-    before, after = old.frozen_settings(), new.frozen_settings()
-    changed = [name for name in before if before[name] != after[name]]
+    changed = old.frozen_changes(new)
     if changed and is_fixed(session, study):
         names = ", ".join(changed)
         raise Conflict(

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from topkapi.app.db.models import Document, PracticeItem, Study
+from topkapi.app.db.models import PracticeItem, Study
 from topkapi.app.db.queries.judging.labeling import document_heads
+from topkapi.app.db.queries.results.exports import names_of_documents
 from topkapi.app.db.queries.studies.importing import document_numbers
 from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.enums import Tool
@@ -91,7 +92,7 @@ def questions_of(session: Session, study: Study) -> list[StoredQuestion]:
     """Return the practice questions of a study in order, with pages by name."""
     items = _items_of(session, study.id)
     numbers = {number for item in items for number in (*item.left, *item.right)}
-    names = _document_names(session, sorted(numbers))
+    names = names_of_documents(session, numbers)
     return [StoredQuestion(item.id, item.external_id, question_of(item, names)) for item in items]
 
 
@@ -158,9 +159,3 @@ def _items_of(session: Session, study_id: int) -> Sequence[PracticeItem]:
     """Return the practice questions of a study in order."""
     statement = select(PracticeItem).where(PracticeItem.study_id == study_id)
     return session.scalars(statement.order_by(PracticeItem.position, PracticeItem.id)).all()
-
-
-def _document_names(session: Session, document_ids: Sequence[int]) -> dict[int, str]:
-    """Return names of documents by id."""
-    statement = select(Document.id, Document.external_id).where(Document.id.in_(document_ids))
-    return {row[0]: row[1] for row in session.execute(statement)}

@@ -72,5 +72,4 @@ def patch_entry_link(
     session: SessionDep, user: ApiAdmin, study: StudyDep, link_id: RowId, body: LinkChange
 ) -> LinkRecord:
     """Close a link to new people, or open it again."""
-    act = links.close_link if body.closed else links.open_link
-    return act(session, study, link_id, actor_id=user.id)
+    return links.set_closed(session, study, link_id, closed=body.closed, actor_id=user.id)

@@ -205,14 +205,14 @@ def post_entry_link(visit: AdminVisit, form: Annotated[LinkForm, Form()]) -> Res
 @router.post("/studies/{slug}/crowd/{link_id}/close")
 def post_close_link(visit: AdminVisit, link_id: RowId) -> Response:
     """Close an entry link to new people."""
-    links.close_link(visit.session, visit.study, link_id, actor_id=visit.user.id)
+    links.set_closed(visit.session, visit.study, link_id, closed=True, actor_id=visit.user.id)
     return visit.to("get_crowd")
 
 
 @router.post("/studies/{slug}/crowd/{link_id}/open")
 def post_open_link(visit: AdminVisit, link_id: RowId) -> Response:
     """Open a closed entry link again."""
-    links.open_link(visit.session, visit.study, link_id, actor_id=visit.user.id)
+    links.set_closed(visit.session, visit.study, link_id, closed=False, actor_id=visit.user.id)
     return visit.to("get_crowd")
 
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Generic, Literal, TypeVar
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.lists.session import ListComparison
@@ -53,6 +53,8 @@ class ProgressOut(BaseModel):
 
     ``quality`` is the expected quality of the list, for sessions that stop at a quality.
     """
+
+    model_config = ConfigDict(from_attributes=True)
 
     answered: int
     expected_left: int

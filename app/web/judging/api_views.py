@@ -59,7 +59,7 @@ def assignment_out(
     session: Session, texts: PageTexts, assignment_state: AssignmentState
 ) -> AssignmentOut:
     """Return the state with the texts of the pages in the open question."""
-    query, progress = assignment_state.query, assignment_state.progress
+    query = assignment_state.query
     return AssignmentOut(
         id=assignment_state.assignment_id,
         state=_state(assignment_state),
@@ -74,13 +74,7 @@ def assignment_out(
         position=assignment_state.position,
         question=_question(session, texts, assignment_state),
         answers=answers_of(assignment_state),
-        progress=ProgressOut(
-            answered=progress.answered,
-            expected_left=progress.expected_left,
-            low=progress.low,
-            high=progress.high,
-            quality=progress.quality,
-        ),
+        progress=ProgressOut.model_validate(assignment_state.progress),
         result=_result(assignment_state),
         can_undo=assignment_state.can_undo,
         can_redo=assignment_state.can_redo,

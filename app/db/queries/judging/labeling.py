@@ -197,22 +197,12 @@ _TEXTS = select(Content.hash, Content.text).where(
 )
 
 
-def assignment_of(session: Session, assignment_id: int, user_id: int) -> AssignmentHead | None:
-    """Return the person's assignment, without a lock."""
-    return _head(session, _HEAD, assignment_id, user_id)
-
-
-def assignment_for_update(
-    session: Session, assignment_id: int, user_id: int
+def assignment_of(
+    session: Session, assignment_id: int, user_id: int, *, lock: bool = False
 ) -> AssignmentHead | None:
-    """Return the person's assignment, locked until the transaction ends."""
-    return _head(session, _LOCKED_HEAD, assignment_id, user_id)
-
-
-def _head(
-    session: Session, statement: Executable, assignment_id: int, user_id: int
-) -> AssignmentHead | None:
+    """Return the person's assignment; with ``lock`` locked until the transaction ends."""
     whose = {"assignment_id": assignment_id, "user_id": user_id}
+    statement: Executable = _LOCKED_HEAD if lock else _HEAD
     row = connection_of(session).execute(statement, whose).one_or_none()
     if row is None:
         return None

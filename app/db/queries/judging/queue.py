@@ -45,7 +45,7 @@ def work_of_user(session: Session, user_id: int) -> Sequence[Row[*tuple[Any, ...
             Assignment.finished_at,
             Assignment.added_pages,
             Assignment.team_waits,
-            waits(session),
+            waits(session).label("waits"),
         )
         .join(Assignment.query)
         .join(Query.study)

@@ -59,6 +59,12 @@ def document_names(session: Session, query_id: int) -> dict[int, str]:
     return {row[0]: row[1] for row in session.execute(statement)}
 
 
+def names_of_documents(session: Session, document_ids: Collection[int]) -> dict[int, str]:
+    """Return external ids of documents by id."""
+    statement = select(Document.id, Document.external_id).where(Document.id.in_(document_ids))
+    return {row[0]: row[1] for row in session.execute(statement)}
+
+
 def features_of_query(session: Session, query_id: int) -> dict[str, dict[str, float]]:
     """Return features of the query's candidates by external id, in the study's order."""
     statement = (

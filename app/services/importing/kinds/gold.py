@@ -35,11 +35,6 @@ GOLD_NAMES: Aliases = {
 _REQUIRED = ("query", "left", "right", "answer")
 
 
-def read_gold(reader: Reader, path: str) -> Found[GoldRecord]:
-    """Return the gold pairs of a file."""
-    return records(reader, path, Shape("jsonl"), GOLD_NAMES, _REQUIRED, _from_object)
-
-
 def _from_object(record: dict[str, Any]) -> GoldRecord:
     query = identifier(record.get("query"), "query")
     left, right = (identifier(record.get(side), side) for side in ("left", "right"))
@@ -69,7 +64,10 @@ class GoldKind(Kind[Key, GoldRecord, GoldRecord]):
 
     def read(self, bundle: Bundle, reader: Reader) -> Found[GoldRecord]:
         path = bundle.layout.file(self.role)
-        for location, pair in read_gold(reader, path) if path else ():
+        if path is None:
+            return
+        found = records(reader, path, Shape("jsonl"), GOLD_NAMES, _REQUIRED, _from_object)
+        for location, pair in found:
             if bundle.offers(pair.query, pair.left, pair.right):
                 yield location, pair
 

@@ -35,12 +35,8 @@ PRACTICE_NAMES: Aliases = dict.fromkeys(
 )
 
 
-def read_practice(reader: Reader, path: str) -> Found[PracticeRecord]:
-    """Return the practice questions of a file; their pages decide the tool."""
-    return records(reader, path, Shape("jsonl"), PRACTICE_NAMES, _REQUIRED, _from_object)
-
-
 def _from_object(record: dict[str, Any]) -> PracticeRecord:
+    """Return a practice question; its pages decide the tool."""
     tool, left, right = _pages(record)
     question = PracticeQuestion(
         tool=tool,
@@ -103,7 +99,9 @@ class PracticeKind(Kind[str, PracticeRecord, PracticeRecord]):
 
     def read(self, bundle: Bundle, reader: Reader) -> Found[PracticeRecord]:
         path = bundle.layout.file(self.role)
-        return read_practice(reader, path) if path else iter(())
+        if path is None:
+            return iter(())
+        return records(reader, path, Shape("jsonl"), PRACTICE_NAMES, _REQUIRED, _from_object)
 
     def is_sound(self, check: Check, location: Location, record: PracticeRecord) -> bool:
         question = record.question

@@ -8,7 +8,6 @@ import os
 import stat
 from collections.abc import Collection, Mapping
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import BinaryIO, Protocol, Self
 
 from topkapi.app.domain.text.sizes import format_size
@@ -40,12 +39,7 @@ class Source(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None: ...
+    def __exit__(self, *_error: object) -> None: ...
 
 
 class Closing:
@@ -57,12 +51,7 @@ class Closing:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_error: object) -> None:
         self.close()
 
 

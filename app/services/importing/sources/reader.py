@@ -152,7 +152,8 @@ class Reader:
                 f"The file is larger than {format_size(limits.MAX_LINE)}.",
                 "Shorten it.",
             )
-        lines = (self._decoded(line, Location(path, n)) for n, line in _numbered(raw))
+        numbered = enumerate(raw.splitlines(keepends=True), start=1)
+        lines = (self._decoded(line, Location(path, number)) for number, line in numbered)
         return "".join(lines).replace("\r\n", "\n")
 
     def content(self, path: str) -> bytes:
@@ -255,7 +256,3 @@ def _in_utf8(stream: "io.BufferedReader[Any]", path: str) -> "io.BufferedReader[
     zeros = "".join("0" if byte == 0 else "x" for byte in start)
     encoding = {"x0x0": "utf-16-le", "0x0x": "utf-16-be"}.get(zeros)
     return io.BufferedReader(_Transcoded(stream, path, encoding), _BUFFER) if encoding else stream
-
-
-def _numbered(raw: bytes) -> Iterator[tuple[int, bytes]]:
-    return enumerate(raw.splitlines(keepends=True), start=1)
