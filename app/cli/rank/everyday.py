@@ -112,11 +112,6 @@ class TrainCommand:
     null: NullFeatures = None
     as_json: AsJson = False
 
-    @property
-    def labels(self) -> Labels:
-        """What the model learns from."""
-        return Labels.of(self)
-
 
 @dataclass(frozen=True)
 class ScoreCommand:
@@ -153,11 +148,6 @@ class ScoreCommand:
     null: NullFeatures = None
     as_json: AsJson = False
 
-    @property
-    def labels(self) -> Labels:
-        """What the ranking is compared with."""
-        return Labels.of(self)
-
 
 def add_to(group: typer.Typer) -> None:
     """Add the commands to the group."""
@@ -177,7 +167,7 @@ def train(options: TrainCommand) -> None:
     given = _settings(model, options.settings or [])
     if options.study is not None and validation is not None:
         raise Refused("--validation needs a file of data; to tune on a study, use rank compare")
-    learn = options.labels.read()
+    learn = Labels.of(options).read()
     of_list = model.startswith(("topk-", "focused-"))
     if options.study is not None and learn.topk is not None and of_list:
         given = {"k": learn.topk, **given}
@@ -277,7 +267,7 @@ def _of_model(options: ScoreCommand) -> tuple[RankingData, FloatArray]:
     """Return labels and scores of the documents of the data."""
     assert options.model is not None
     ranker = load_model(options.model)
-    rows = options.labels.read(getattr(ranker, "n_features_", None))
+    rows = Labels.of(options).read(getattr(ranker, "n_features_", None))
     return rows, ranker.predict(rows)
 
 
@@ -293,7 +283,7 @@ def _of_run(options: ScoreCommand) -> tuple[RankingData, FloatArray]:
             labels.setdefault(label.query, {})[label.document] = label.label
         rows = data_of_judgments(labels, ranking)
     else:
-        known = replace(options.labels, normalise=False, null=None).read()
+        known = replace(Labels.of(options), normalise=False, null=None).read()
         rows = data_of_judgments(judgments_of(known), ranking, topk=known.topk)
     return rows, run_scores(rows, ranking)
 

@@ -83,7 +83,8 @@ def rotation(
     seed: str,
 ) -> list[AssignmentSpec[A, Q]]:
     """Return the assignments of rounds 0 to ``rounds`` - 1; raise if they are impossible."""
-    refuse_impossible(queries, assessors, tools, rounds)
+    refuse_nonsense(queries, assessors, tools, rounds)
+    refuse_too_few(assessors, tools, rounds)
     m, t = len(assessors), len(tools)
     parts = folds(shuffled(queries, seed, "rotation"), m)
     orders = offset_orders(m, t, min(len(part) for part in parts))
@@ -118,14 +119,6 @@ def _order(orders: Sequence[Sequence[int]], equal: int, position: int) -> Sequen
     """
     number = position // equal + 1 if equal else 0
     return orders[number if number < len(orders) else 0]
-
-
-def refuse_impossible(
-    queries: Sequence[Q], assessors: Sequence[A], tools: Sequence[Tool], rounds: int
-) -> None:
-    """Raise if names repeat, or if the assessors are too few for the tools and rounds."""
-    refuse_nonsense(queries, assessors, tools, rounds)
-    refuse_too_few(assessors, tools, rounds)
 
 
 def refuse_nonsense(

@@ -16,7 +16,7 @@ from topkapi.app.web.access.deps import (
     RESEARCH,
     Credentials,
     SentToken,
-    bearer_of,
+    api_user,
     check_form,
     claimant,
     renew_sign_in,
@@ -47,9 +47,7 @@ def _claimed(request: Request, session: Session) -> PersonView:
 
 def _token_owner(request: Request, session: Session) -> PersonView:
     sent = HTTPAuthorizationCredentials(scheme="Bearer", credentials=sent_token(request))
-    token = bearer_of(request, session, sent)
-    request.app.state.token_uses.note(token)
-    return PersonView.of(token.user)
+    return api_user(request, session, sent)
 
 
 async def _admin(request: Request) -> PersonView:

@@ -180,16 +180,10 @@ async def _pdf(request: Request, link: PageLink, stored: _Found) -> Response | N
     """Return the page that was rendered from a PDF at import, with its terms marked."""
     head, body = stored.head, stored.body
     if body is None:
-        path = f"{rendered_folder(head.path)}/{INDEX}"
-
-        def read(session: Session) -> bytes | None:
-            content = queries.content_of_file(session, link.study_id, path)
-            return None if content is None else content.data
-
-        data = await in_transaction(request, read)
-        if data is None:
+        found = await _stored_file(request, link, f"{rendered_folder(head.path)}/{INDEX}")
+        if found is None:
             return None
-        data = data.replace(b"</style>", _NEAR_THE_WINDOW + b"</style>", 1)
+        data = found[2].replace(b"</style>", _NEAR_THE_WINDOW + b"</style>", 1)
         body = await _rendered(request, HTML, data, stored.key)
     return _shown(request, body, replace(head, media_type=HTML), link)
 
@@ -209,14 +203,21 @@ async def _rendered(request: Request, media_type: str, data: bytes, key: BodyKey
     return body
 
 
-async def _file(request: Request, link: PageLink, path: str, dest: str) -> Response | None:
-    """Return a file of the study; HTML is rendered, without marks."""
+async def _stored_file(
+    request: Request, link: PageLink, path: str
+) -> tuple[str, str, bytes] | None:
+    """Return hash, media type and bytes of a file of the study."""
 
     def read(session: Session) -> tuple[str, str, bytes] | None:
         content = queries.content_of_file(session, link.study_id, path)
         return None if content is None else (content.hash, content.media_type, content.data)
 
-    found = await in_transaction(request, read)
+    return await in_transaction(request, read)
+
+
+async def _file(request: Request, link: PageLink, path: str, dest: str) -> Response | None:
+    """Return a file of the study; HTML is rendered, without marks."""
+    found = await _stored_file(request, link, path)
     if found is None:
         return None
     content_hash, media_type, data = found
