@@ -18,6 +18,10 @@ has paired differences of `robust` to the best rival at the same questions, in k
 order and overlap for the members.
 """
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `topkapi` does
+
 import argparse
 import json
 from collections import Counter, defaultdict

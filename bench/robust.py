@@ -19,6 +19,10 @@ same answers, which is what choosing the next question from a refitted model cos
 it.
 """
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as `topkapi` does
+
 import argparse
 import time
 from collections.abc import Iterator, Sequence

@@ -1,8 +1,8 @@
 """Servers forked from a process that has imported the program and built an application once.
 
-An import of the whole program and of the compiled inner loops takes three seconds of CPU time, the
-analysis of the routes and the compilation of the templates another one; a fork takes none.
-Everything after that is the same as in a new process.
+An import of the whole program takes two seconds of CPU time, the analysis of the routes and the
+compilation of the templates another one; a fork takes none. Everything after that is the same as in
+a new process.
 """
 
 import atexit

@@ -49,6 +49,9 @@ COMMANDS = {
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; print errors as one line on standard error; exit with 0 only on success."""
+    # Before NumPy is imported: its products here are small, and threads that wait for each other
+    # make them several times slower where other processes or requests compute.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     chosen = list(sys.argv[1:] if arguments is None else arguments)
     try:
         with _ended_by_interrupt():

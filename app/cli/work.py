@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
-import os
 import secrets
 import signal
 import threading
@@ -50,7 +49,6 @@ def work(
     ] = None,
 ) -> None:
     """Run background jobs: models, confidence and reports. The server starts one worker itself."""
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported; see `rank`
     from topkapi.app.services.jobs.worker import Worker, worker_name
     from topkapi.app.web.server.logs import configure_logs
 

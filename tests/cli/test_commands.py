@@ -1,4 +1,5 @@
 import io
+import os
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -30,6 +31,17 @@ def test_help_lists_every_command_without_loading_them(topkapi: Command) -> None
     for name in COMMANDS:
         assert f"  {name} " in shown
     assert not {f"topkapi.app.cli.{name}" for name in COMMANDS} & (set(sys.modules) - before)
+
+
+@pytest.mark.parametrize("chosen", [None, "4"])
+def test_linear_algebra_has_one_thread_unless_more_are_chosen(
+    topkapi: Command, monkeypatch: pytest.MonkeyPatch, chosen: str | None
+) -> None:
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", chosen or "")
+    if chosen is None:
+        monkeypatch.delenv("OPENBLAS_NUM_THREADS")
+    topkapi.done("--version")
+    assert os.environ["OPENBLAS_NUM_THREADS"] == (chosen or "1")
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """`topkapi rank`: ranking models, measures and experiments."""
 
-import os
 from importlib import import_module
 
 import typer
@@ -11,12 +10,7 @@ SUMMARY = "Train and score ranking models, and reproduce the papers' experiments
 
 
 def register(cli: typer.Typer) -> None:
-    """Add the group to the command line.
-
-    Models with a hundred variables get slower with several linear algebra threads, much slower on a
-    busy machine, so one thread is requested before NumPy is first imported.
-    """
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    """Add the group to the command line."""
     group = new_group(SUMMARY)
     for module in ("everyday", "experiments"):
         import_module(f"topkapi.app.cli.rank.{module}").add_to(group)
