@@ -199,11 +199,16 @@ def measure_speed(n: int, questions: int) -> None:
     start = time.process_time()
     sorter.conclude()
     end = time.process_time() - start
+    opened = RobustSorter(n, K, sorter.rules, "speed")
+    start = time.process_time()
+    for step in steps:
+        opened.take(step)
+    opening = time.process_time() - start
     median, latest = float(np.median(ours)), float(np.mean(ours[-20:]))
     print(
         f"n={n}: {1e3 * median:.2f} ms of CPU per question (median; the last 20 "
-        f"{1e3 * latest:.2f}), conclusion {1e3 * end:.0f} ms, scikit-learn's refit "
-        f"{1e3 * peer:.2f} ms"
+        f"{1e3 * latest:.2f}), conclusion {1e3 * end:.0f} ms, opening {len(steps)} answers "
+        f"{opening:.2f} s, {sorter.nbytes / 1e6:.2f} MB, scikit-learn's refit {1e3 * peer:.2f} ms"
     )
 
 
@@ -229,6 +234,7 @@ def main() -> None:
     if "speed" in names:
         measure_speed(50, 143)
         measure_speed(200, 143)
+        measure_speed(500, 600)
     counts = sorted(int(each) for each in chosen.counts.split(","))
     cases = [name for name in names if name != "speed"]
     measure_quality(cases, chosen.runs, counts, chosen.goal)
