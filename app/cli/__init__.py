@@ -1,7 +1,7 @@
 """The `topkapi` command.
 
-Each command or group of commands is a module in this package with a function ``register(cli)``, and
-a line in ``COMMANDS``. Only the module of the requested command is imported, and for help and shell
+Each command or group of commands is a module in this package with its ``commands``, and a line in
+``COMMANDS``. Only the module of the requested command is imported, and for help and shell
 completion only its options (see `running`).
 """
 
@@ -22,7 +22,6 @@ except KeyboardInterrupt:
     sys.exit(130)
 
 import topkapi
-from topkapi.app.cli.grouping import WholeSummaries
 from topkapi.app.cli.running import COMPLETE, HELP
 
 COMMANDS = {
@@ -45,6 +44,16 @@ COMMANDS = {
     "report": "Report the assessors' agreement and effort.",
     "dcg": "Learn gains and discounts of DCG from preferences between lists.",
 }
+
+
+class WholeSummaries(TyperGroup):
+    """A group whose help wraps the summaries of its commands instead of cutting them off."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 (of Typer)
+        """Write the commands with their whole summaries."""
+        commands = self.commands.items()
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, each.get_short_help_str(1000)) for name, each in commands])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -127,7 +136,10 @@ def build(arguments: Sequence[str]) -> typer.Typer:
         if name != wanted:
             cli.command(name, help=summary)(_unused)
         else:
-            import_module(f"topkapi.app.cli.{name}").register(cli)
+            found = import_module(f"topkapi.app.cli.{name}").commands
+            alone = len(found.registered_commands) == 1
+            group = None if alone else name
+            cli.add_typer(found, name=group, cls=WholeSummaries, help=summary)
     return cli
 
 

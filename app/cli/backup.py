@@ -20,16 +20,14 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.engine import make_engine
     from topkapi.app.services.backups import write_backup
 
+commands = typer.Typer()
+
 NICENESS = 10  # the server has priority for processor and disk
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(
-        epilog="Examples: topkapi backup topkapi-2026-11-15.zip; topkapi backup /backups --keep 14"
-    )(backup)
-
-
+@commands.command(
+    epilog="Examples: topkapi backup topkapi-2026-11-15.zip; topkapi backup /backups --keep 14"
+)
 def backup(
     path: Annotated[Path, typer.Argument(help="Zip file to write; with --keep, a folder.")],
     overwrite: Annotated[bool, typer.Option(help="Replace an existing file.")] = False,

@@ -183,17 +183,21 @@ class _Bar:
 
 
 def with_options(
-    command: Callable[..., None], shared: Callable[..., object], without: Collection[str] = ()
-) -> Callable[..., None]:
-    """Return a command with its own parameters and, in place of the last, the ``shared`` ones."""
-    *own, _ = signature(command, eval_str=True).parameters.values()
-    further = signature(shared, eval_str=True).parameters.values()
+    shared: Callable[..., object], without: Collection[str] = ()
+) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command its own parameters and, in place of the last, the ``shared`` ones."""
 
-    def run(**given: Any) -> None:
-        mine = {each.name: given.pop(each.name) for each in own}
-        command(**mine, options=shared(**given))
+    def extended(command: Callable[..., None]) -> Callable[..., None]:
+        *own, _ = signature(command, eval_str=True).parameters.values()
+        further = signature(shared, eval_str=True).parameters.values()
 
-    run.__doc__ = command.__doc__
-    options = (each for each in further if each.name not in without)
-    run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined]  # Typer reads it
-    return run
+        def run(**given: Any) -> None:
+            mine = {each.name: given.pop(each.name) for each in own}
+            command(**mine, options=shared(**given))
+
+        run.__name__, run.__doc__ = command.__name__, command.__doc__
+        options = (each for each in further if each.name not in without)
+        run.__signature__ = Signature([*own, *options])  # type: ignore[attr-defined]  # Typer reads it
+        return run
+
+    return extended

@@ -8,7 +8,6 @@ import typer
 
 from topkapi.app.cli.common import AsJson, require_database, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
@@ -16,16 +15,10 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db import migrations
     from topkapi.app.db.engine import make_engine
 
-
-def register(cli: typer.Typer) -> None:
-    """Add the group to the command line."""
-    group = new_group("Migrate the database, or check it.")
-    group.command(epilog="Example: topkapi db upgrade")(upgrade)
-    group.command(epilog="Example: topkapi db downgrade 0001")(downgrade)
-    group.command(epilog="Example: topkapi db check --json")(check)
-    cli.add_typer(group, name="db")
+commands = typer.Typer()
 
 
+@commands.command(epilog="Example: topkapi db upgrade")
 def upgrade(
     revision: Annotated[str, typer.Argument(help="Migration to upgrade to.")] = "head",
     as_json: AsJson = False,
@@ -36,6 +29,7 @@ def upgrade(
     _report(settings, as_json)
 
 
+@commands.command(epilog="Example: topkapi db downgrade 0001")
 def downgrade(
     revision: Annotated[str, typer.Argument(help="Migration to downgrade to: 0001, -1 or base.")],
     yes: Annotated[
@@ -52,6 +46,7 @@ def downgrade(
     _report(settings, as_json)
 
 
+@commands.command(epilog="Example: topkapi db check --json")
 def check(as_json: AsJson = False) -> None:
     """Print the database's migration; fail if it is outdated or the tables differ from the
     program.

@@ -14,7 +14,6 @@ import typer
 from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, say
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 
 if TYPE_CHECKING or RUNNING:
@@ -43,6 +42,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.dcglearn.replication.letor_figures import LETOR_FIGURES, QueryPool
     from topkapi.analysis.typing import FloatArray, IntArray
 
+commands = typer.Typer()
+
 _FOLDS = 5
 _DEPTH = 10  # positions of files that count by default
 Seed = Annotated[int, typer.Option(help="Random seed.")]
@@ -55,21 +56,10 @@ class Kept(StrEnum):
     WEIGHTS = "weights"
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the group to the command line."""
-    summary = "Learn gains and discounts of DCG from preferences between lists."
-    group = new_group(summary)
-    group.command(
-        epilog="Examples: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json; "
-        "topkapi dcg learn --study everyday-questions"
-    )(learn)
-    group.command(epilog="Example: topkapi dcg coherence --first exponential --second linear")(
-        coherence
-    )
-    group.command(epilog="Example: topkapi dcg simulate --figure 2 --figure 21 --runs 10")(simulate)
-    cli.add_typer(group, name="dcg")
-
-
+@commands.command(
+    epilog="Examples: topkapi dcg learn lists.jsonl --grades grades.qrels --out learned.json; "
+    "topkapi dcg learn --study everyday-questions"
+)
 def learn(
     lists: Annotated[
         Path | None,
@@ -145,6 +135,7 @@ def learn(
     say(as_json, learned.as_json(), _learned_text(learned, out))
 
 
+@commands.command(epilog="Example: topkapi dcg coherence --first exponential --second linear")
 def coherence(
     first: Annotated[
         str, typer.Option(help="exponential (2^l - 1), linear (l), or a file of learned gains.")
@@ -171,6 +162,7 @@ def coherence(
     say(as_json, facts, f"{text}\n\n{measured.curve.as_text()}")
 
 
+@commands.command(epilog="Example: topkapi dcg simulate --figure 2 --figure 21 --runs 10")
 def simulate(
     figure: Annotated[
         list[str] | None,

@@ -13,12 +13,10 @@ from topkapi.app.cli.running import RUNNING
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.demo import SignIn, is_empty, load_demo, sign_ins
 
-
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command("demo", epilog="Example: topkapi demo --if-empty")(demo_command)
+commands = typer.Typer()
 
 
+@commands.command("demo", epilog="Example: topkapi demo --if-empty")
 def demo_command(
     if_empty: Annotated[
         bool, typer.Option("--if-empty", help="Do nothing if the database contains anything.")

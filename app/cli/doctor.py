@@ -34,6 +34,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.jobs.store import queue_state
     from topkapi.extras import EXTRAS, install_command, is_installed
 
+commands = typer.Typer()
+
 _LEAST_FREE = 1024**3  # bytes; an import or a backup may need as much
 _CLOCK = timedelta(minutes=2)  # by which clocks may differ
 
@@ -51,11 +53,7 @@ class _Problem(Exception):
     """A check found something to fix."""
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command("doctor", epilog="Example: topkapi doctor")(doctor)
-
-
+@commands.command(epilog="Example: topkapi doctor")
 def doctor(as_json: AsJson = False) -> None:
     """Check settings, files, database, clock, disk and worker, and show how to fix each problem."""
     found = list(_diagnoses())

@@ -26,16 +26,14 @@ if TYPE_CHECKING or RUNNING:
         open_export,
     )
 
+commands = typer.Typer()
+
 STANDARD_OUTPUT = "-"
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(epilog="Example: topkapi export everyday-questions topk.jsonl --out topk.jsonl.gz")(
-        export
-    )
-
-
+@commands.command(
+    epilog="Example: topkapi export everyday-questions topk.jsonl --out topk.jsonl.gz"
+)
 def export(
     study: Annotated[str, typer.Argument(help="Slug of the study.")],
     format: Annotated[str, typer.Argument(help=f"One of {', '.join(choices.EXPORTS)}.")],

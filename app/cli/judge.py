@@ -34,6 +34,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.machines.judging import Estimate
     from topkapi.app.services.machines.terms import Terms
 
+commands = typer.Typer()
+
 _LEASE = timedelta(seconds=10)
 _STOPPING = "topkapi: stopping; waiting for the replies to requests in transit"
 _STOPPED = "topkapi: stopped; all answers so far are stored, and the same command continues the run"
@@ -80,15 +82,11 @@ class JudgeCommand:
         return Terms.read({**given, "tools": self.tool or [Tool.PAIRS]})
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(
-        "judge",
-        epilog="Example: topkapi judge everyday-questions --model gpt-5-mini "
-        "--endpoint https://api.openai.com/v1 --tool pairs --dry-run",
-    )(with_options(judge, JudgeCommand))
-
-
+@commands.command(
+    epilog="Example: topkapi judge everyday-questions --model gpt-5-mini "
+    "--endpoint https://api.openai.com/v1 --tool pairs --dry-run"
+)
+@with_options(JudgeCommand)
 def judge(
     study: Annotated[str, typer.Argument(help="Short name of the study.")],
     options: JudgeCommand,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from topkapi.app.cli.common import AsJson, Slug, open_sessions, say
-from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Tool
 
@@ -18,20 +17,12 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.machines.importing import import_grades, read_grades
     from topkapi.app.services.results.exports import export_session
 
-
-def register(cli: typer.Typer) -> None:
-    """Add the group to the command line."""
-    summary = "Certify a machine assessor, or import its judgments from elsewhere."
-    group = new_group(summary)
-    group.command(
-        "import", epilog="Example: topkapi machine import everyday-questions gpt-4o umbrela.qrels"
-    )(import_file)
-    group.command(
-        epilog="Example: topkapi machine certificate everyday-questions gpt-4o --out file.json"
-    )(certificate)
-    cli.add_typer(group, name="machine")
+commands = typer.Typer()
 
 
+@commands.command(
+    "import", epilog="Example: topkapi machine import everyday-questions gpt-4o umbrela.qrels"
+)
 def import_file(
     slug: Slug,
     machine: Annotated[str, typer.Argument(help="Name of the machine that gave the grades.")],
@@ -45,6 +36,9 @@ def import_file(
     say(as_json, asdict(found), str(found))
 
 
+@commands.command(
+    epilog="Example: topkapi machine certificate everyday-questions gpt-4o --out file.json"
+)
 def certificate(
     slug: Slug,
     machine: Annotated[str, typer.Argument(help="Name of the machine.")],

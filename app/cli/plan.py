@@ -29,6 +29,8 @@ if TYPE_CHECKING or RUNNING:
     )
     from topkapi.app.services.simulation.planning import planned
 
+commands = typer.Typer()
+
 
 @dataclass(frozen=True)
 class PlanCommand:
@@ -115,12 +117,8 @@ class PlanCommand:
             raise Refused(f"--{refused.field}: {refused}") from None
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    example = "Example: topkapi plan --queries 50 --people 4 --team 4 --goal 0.9"
-    cli.command("plan", epilog=example)(with_options(plan, PlanCommand))
-
-
+@commands.command(epilog="Example: topkapi plan --queries 50 --people 4 --team 4 --goal 0.9")
+@with_options(PlanCommand)
 def plan(options: PlanCommand) -> None:
     """Plan a study: questions, hours and expected quality of its lists.
 

@@ -28,6 +28,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.results.exports import ExportOptions, StudySource, export_session
     from topkapi.app.services.results.reports.service import facts_of, make_report
 
+commands = typer.Typer()
+
 _ANSWERS = (
     "Agreement counts the answers in the files. The report of a study, or of its topk.jsonl, "
     "counts the preferences that finished lists imply: more pairs, and other figures."
@@ -113,15 +115,11 @@ class ReportCommand:
         return None
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(
-        "report",
-        epilog="Examples: topkapi report everyday-questions --out report/; "
-        "topkapi report --from crowd.pref.gz local.pref.gz --out report/",
-    )(with_options(report, ReportCommand))
-
-
+@commands.command(
+    epilog="Examples: topkapi report everyday-questions --out report/; "
+    "topkapi report --from crowd.pref.gz local.pref.gz --out report/"
+)
+@with_options(ReportCommand)
 def report(options: ReportCommand) -> None:
     """Report the assessors' agreement and effort.
 

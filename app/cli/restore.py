@@ -18,12 +18,10 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.db.engine import make_engine
     from topkapi.app.services.backups import read_backup
 
-
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command(epilog="Example: topkapi restore topkapi-2026-11-15.zip")(restore)
+commands = typer.Typer()
 
 
+@commands.command(epilog="Example: topkapi restore topkapi-2026-11-15.zip")
 def restore(
     path: Annotated[
         Path,

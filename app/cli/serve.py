@@ -24,15 +24,12 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.web.server import processes
     from topkapi.app.web.server.logs import configure_logs
 
-
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    epilog = (
-        "Example: TOPKAPI_DATABASE_URL=postgresql://localhost/topkapi topkapi serve --workers 4"
-    )
-    cli.command("serve", epilog=epilog)(serve)
+commands = typer.Typer()
 
 
+@commands.command(
+    epilog="Example: TOPKAPI_DATABASE_URL=postgresql://localhost/topkapi topkapi serve --workers 4"
+)
 def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="Port to listen on.")] = None,

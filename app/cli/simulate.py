@@ -15,7 +15,6 @@ import typer
 from topkapi.analysis.errors import AnalysisError
 from topkapi.app.cli.common import with_options
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import Goal
 from topkapi.app.domain.pairs.plan import Plan
@@ -27,6 +26,8 @@ from topkapi.app.domain.simulation.votes import Vote, elections
 if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.report.sources import read_votes
     from topkapi.app.services.simulation.sessions import Setting, Summary, Votes, summarise
+
+commands = typer.Typer()
 
 FRONTIER_RATES = "0.05,0.1,0.2"
 
@@ -165,24 +166,10 @@ class SimulateOptions:
         )
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the group to the command line."""
-    summary = "Simulate sessions: questions and quality of each sorter."
-    group = new_group(summary)
-    example = "Example: topkapi simulate"
-    group.command(
-        "sessions",
-        epilog=f"{example} sessions --n 50 --k 10 --sorter heap --error 0.1 --runs 1000",
-    )(with_options(sessions, SimulateOptions))
-    group.command(
-        "votes", epilog=f"{example} votes pairs.tsv --k 5 --budget 90 --sorter heap,robust"
-    )(with_options(votes, SimulateOptions, without=_PEOPLE))
-    group.command(
-        "frontier", epilog=f"{example} frontier front.png --error-model mixed --runs 100"
-    )(with_options(frontier, SimulateOptions, without=_ONE_SORTER))
-    cli.add_typer(group, name="simulate")
-
-
+@commands.command(
+    epilog="Example: topkapi simulate sessions --n 50 --k 10 --sorter heap --error 0.1 --runs 1000"
+)
+@with_options(SimulateOptions)
 def sessions(options: SimulateOptions) -> None:
     """Simulate sessions: questions asked, and quality of the resulting list.
 
@@ -192,6 +179,10 @@ def sessions(options: SimulateOptions) -> None:
     _simulate(options, options.setting())
 
 
+@commands.command(
+    epilog="Example: topkapi simulate votes pairs.tsv --k 5 --budget 90 --sorter heap,robust"
+)
+@with_options(SimulateOptions, without=_PEOPLE)
 def votes(
     file: Annotated[Path, typer.Argument(help="A file of preferences that `report --from` reads.")],
     one_assessor: Annotated[
@@ -213,6 +204,10 @@ def votes(
     _simulate(options, options.setting(found))
 
 
+@commands.command(
+    epilog="Example: topkapi simulate frontier front.png --error-model mixed --runs 100"
+)
+@with_options(SimulateOptions, without=_ONE_SORTER)
 def frontier(
     out: Annotated[Path, typer.Argument(help="Files to write: OUT.png, .svg and .csv.")],
     *,

@@ -9,7 +9,6 @@ import typer
 
 from topkapi.app.cli.common import AsJson, Slug, open_sessions, say, shown_figure, table
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.errors import NotFound
 
@@ -30,24 +29,10 @@ if TYPE_CHECKING or RUNNING:
         runs_of,
     )
 
-
-def register(cli: typer.Typer) -> None:
-    """Add the group to the command line."""
-    summary = "Score systems' TREC runs on the labels of a study."
-    group = new_group(summary)
-    group.command(epilog="Example: topkapi systems add everyday-questions run.txt dense.run.gz")(
-        add
-    )
-    group.command("list", epilog="Example: topkapi systems list everyday-questions --json")(
-        list_runs
-    )
-    group.command(epilog="Example: topkapi systems remove everyday-questions dense")(remove)
-    group.command(epilog="Example: topkapi systems scores everyday-questions --baseline bm25")(
-        scores
-    )
-    cli.add_typer(group, name="systems")
+commands = typer.Typer()
 
 
+@commands.command(epilog="Example: topkapi systems add everyday-questions run.txt dense.run.gz")
 def add(
     slug: Slug,
     files: Annotated[list[Path], typer.Argument(help="TREC runs, plain or gzip.", exists=True)],
@@ -63,6 +48,7 @@ def add(
     say(as_json, facts, "\n".join(f"{slug}: added {_line(each)}" for each in facts))
 
 
+@commands.command("list", epilog="Example: topkapi systems list everyday-questions --json")
 def list_runs(slug: Slug, as_json: AsJson = False) -> None:
     """List the runs of a study."""
     with open_sessions() as sessions, sessions.read() as session:
@@ -73,6 +59,7 @@ def list_runs(slug: Slug, as_json: AsJson = False) -> None:
     say(as_json, facts, table(columns, rows) if rows else none)
 
 
+@commands.command(epilog="Example: topkapi systems remove everyday-questions dense")
 def remove(
     slug: Slug,
     system: Annotated[str, typer.Argument(help="Name of the system, as systems list prints it.")],
@@ -88,6 +75,7 @@ def remove(
     say(as_json, facts, f"{slug}: removed {system}")
 
 
+@commands.command(epilog="Example: topkapi systems scores everyday-questions --baseline bm25")
 def scores(
     slug: Slug,
     baseline: Annotated[str | None, typer.Option(help="System to compare the others with.")] = None,

@@ -15,7 +15,6 @@ import typer
 
 from topkapi.app.cli.common import AsJson, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.domain.enums import MOST_TOKEN_DAYS, TOKEN_DAYS, Role, Scope
 from topkapi.app.domain.errors import AppError
@@ -33,33 +32,14 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.accounts.own_data import own_data
     from topkapi.app.services.accounts.totp import turn_off
 
+commands = typer.Typer()
+
 Email = Annotated[str, typer.Argument(help="E-mail address of the person.")]
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the group to the command line."""
-    summary = "Add, list and disable people; create API tokens."
-    group = new_group(summary)
-    group.command(
-        epilog="Example: topkapi users add ansa@lehto.example --name 'Ansa Lehto' --role assessor"
-    )(add)
-    group.command("list", epilog="Example: topkapi users list --json")(list_users)
-    group.command(epilog="Example: topkapi users disable ansa@lehto.example")(disable)
-    group.command(epilog="Example: topkapi users erase ansa@lehto.example --yes")(erase)
-    group.command(epilog="Example: topkapi users password ansa@lehto.example")(password)
-    group.command("reset-totp", epilog="Example: topkapi users reset-totp maren@oduya.example")(
-        reset_totp
-    )
-    group.command(epilog="Example: topkapi users unlink ansa@lehto.example")(unlink)
-    group.command(
-        epilog="Examples: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'; "
-        "topkapi users invite --csv people.csv > links.csv"
-    )(invite)
-    group.command(epilog="Example: topkapi users token ansa@lehto.example --name notebook")(token)
-    group.command(epilog="Example: topkapi users data ansa@lehto.example --out ansa.json")(data)
-    cli.add_typer(group, name="users")
-
-
+@commands.command(
+    epilog="Example: topkapi users add ansa@lehto.example --name 'Ansa Lehto' --role assessor"
+)
 def add(
     email: Email,
     name: Annotated[str, typer.Option(help="Full name, as others see it.")],
@@ -75,6 +55,7 @@ def add(
     say(as_json, _facts(user), f"{user.email} added as {user.role}")
 
 
+@commands.command("list", epilog="Example: topkapi users list --json")
 def list_users(as_json: AsJson = False) -> None:
     """List everyone, with role and state."""
     with open_sessions() as sessions, sessions.read() as session:
@@ -84,11 +65,13 @@ def list_users(as_json: AsJson = False) -> None:
     say(as_json, [_facts(user) for user in users], text)
 
 
+@commands.command(epilog="Example: topkapi users disable ansa@lehto.example")
 def disable(email: Email, as_json: AsJson = False) -> None:
     """Disable an account: refuse sign-ins, end sessions, revoke tokens (answers are kept)."""
     _change(email, accounts.disable_user, "disabled", as_json)
 
 
+@commands.command(epilog="Example: topkapi users erase ansa@lehto.example --yes")
 def erase(
     email: Email,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
@@ -106,17 +89,20 @@ def erase(
     say(as_json, _facts(user), f"erased; the judgments now belong to {user.email}")
 
 
+@commands.command(epilog="Example: topkapi users password ansa@lehto.example")
 def password(email: Email, as_json: AsJson = False) -> None:
     """Set a new password, end every session, revoke tokens."""
     change = partial(accounts.set_password, password=_new_password())
     _change(email, change, "has a new password", as_json)
 
 
+@commands.command(epilog="Example: topkapi users reset-totp maren@oduya.example")
 def reset_totp(email: Email, as_json: AsJson = False) -> None:
     """Turn off one-time codes for a person who lost the authenticator app."""
     _change(email, turn_off, "now signs in without one-time codes", as_json)
 
 
+@commands.command(epilog="Example: topkapi users unlink ansa@lehto.example")
 def unlink(email: Email, as_json: AsJson = False) -> None:
     """Unlink an account from the OpenID provider; the next sign-in links it again."""
     done = "is no longer linked to an OpenID provider"
@@ -133,6 +119,10 @@ def _change(
     say(as_json, _facts(user), f"{user.email} {done}")
 
 
+@commands.command(
+    epilog="Examples: topkapi users invite ansa@lehto.example --name 'Ansa Lehto'; "
+    "topkapi users invite --csv people.csv > links.csv"
+)
 def invite(
     email: Annotated[
         str | None, typer.Argument(help="E-mail address of the person; or use --csv.")
@@ -201,6 +191,7 @@ def _people_in(path: Path | None) -> list[tuple[int, str, str]]:
         raise Refused(f"{path}: {error}") from None
 
 
+@commands.command(epilog="Example: topkapi users token ansa@lehto.example --name notebook")
 def token(
     email: Email,
     name: Annotated[str, typer.Option(help="What the token is for.")] = "command line",
@@ -218,6 +209,7 @@ def token(
     say(as_json, {**facts, "expires_at": row.expires_at, "token": plain}, plain)
 
 
+@commands.command(epilog="Example: topkapi users data ansa@lehto.example --out ansa.json")
 def data(
     email: Email,
     out: Annotated[

@@ -23,17 +23,15 @@ from topkapi.app.installation.parent_process import end_with_parent
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
 
+commands = typer.Typer()
+
 _LAST_SECONDS = 3.0  # for a worker to return its job
 _PAUSES = (0.2, 3.0)  # seconds before a worker that ended is started again: first and longest
 _LONG_LIFE = 60.0  # seconds after which a worker that ends is no sign of trouble
 _log = logging.getLogger("topkapi.jobs")
 
 
-def register(cli: typer.Typer) -> None:
-    """Add the command to the command line."""
-    cli.command("work", epilog="Example: topkapi work --once")(work)
-
-
+@commands.command(epilog="Example: topkapi work --once")
 def work(
     once: Annotated[bool, typer.Option("--once", help="Exit when no job is waiting.")] = False,
     lease: Annotated[

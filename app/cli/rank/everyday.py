@@ -45,6 +45,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.typing import FloatArray
     from topkapi.app.cli.rank.prefs import are_prefs, prefs_scores
 
+commands = typer.Typer()
+
 Measures = Annotated[
     str, typer.Option(help="Measures, comma-separated, such as ndcg@10,kappa-err.")
 ]
@@ -149,18 +151,10 @@ class ScoreCommand:
     as_json: AsJson = False
 
 
-def add_to(group: typer.Typer) -> None:
-    """Add the commands to the group."""
-    group.command(
-        "train",
-        epilog="Example: topkapi rank train train.txt.gz --model focused-net --out model.json",
-    )(with_options(train, TrainCommand))
-    group.command(
-        "score", epilog="Example: topkapi rank score test.txt.gz --model model.json --out run.txt"
-    )(with_options(score, ScoreCommand))
-    group.command(epilog="Example: topkapi rank bounds test.txt.gz --k 10")(bounds)
-
-
+@commands.command(
+    epilog="Example: topkapi rank train train.txt.gz --model focused-net --out model.json"
+)
+@with_options(TrainCommand)
 def train(options: TrainCommand) -> None:
     """Train a model, tuning its settings if validation data is given."""
     model, validation = options.model, options.validation
@@ -182,6 +176,8 @@ def train(options: TrainCommand) -> None:
     say(options.as_json, facts, f"{fitted!r}\nwritten to {options.out}")
 
 
+@commands.command(epilog="Example: topkapi rank score test.txt.gz --model model.json --out run.txt")
+@with_options(ScoreCommand)
 def score(options: ScoreCommand) -> None:
     """Score a model or a TREC run by any measures."""
     if (options.model is None) == (options.run is None):
@@ -206,6 +202,7 @@ def score(options: ScoreCommand) -> None:
     _say_scores(options.as_json, by_query, means, options.per_query)
 
 
+@commands.command(epilog="Example: topkapi rank bounds test.txt.gz --k 10")
 def bounds(
     data: Annotated[Path, typer.Argument(help="LETOR file; its labels give the full order.")],
     k: Annotated[int, typer.Option(min=1, help="Length of the top-k ground truth.")] = 10,

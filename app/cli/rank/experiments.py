@@ -53,6 +53,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.analysis.tasks import Progress, Row, Store, Task, run_tasks
     from topkapi.extras import EXTRAS, install_command, is_installed
 
+commands = typer.Typer()
+
 Data = Annotated[
     str, typer.Argument(help="Folder with Fold1, Fold2, ..., or one LETOR file (split by query).")
 ]
@@ -79,24 +81,11 @@ class RunOptions:
     as_json: AsJson = False
 
 
-def add_to(group: typer.Typer) -> None:
-    """Add the commands to the group."""
-    group.command(
-        "compare",
-        epilog="Examples: topkapi rank compare MQ2008 --out results --jobs 2; "
-        "topkapi rank compare --study everyday-questions --folds 4",
-    )(with_options(compare, RunOptions))
-    group.command("sweep-beta", epilog="Example: topkapi rank sweep-beta MQ2008 --out results")(
-        with_options(sweep_beta, RunOptions)
-    )
-    group.command(
-        "toprank-study", epilog="Example: topkapi rank toprank-study OHSUMED --out results"
-    )(with_options(toprank_study, RunOptions))
-    group.command("sweep-k", epilog="Example: topkapi rank sweep-k synthetic --out results")(
-        with_options(sweep_k, RunOptions)
-    )
-
-
+@commands.command(
+    epilog="Examples: topkapi rank compare MQ2008 --out results --jobs 2; "
+    "topkapi rank compare --study everyday-questions --folds 4"
+)
+@with_options(RunOptions)
 def compare(
     data: Annotated[
         str | None,
@@ -225,6 +214,8 @@ def _parents(rows: list[Row], truths: list[Truth]) -> list[Table]:
     return [table] if table.rows else []
 
 
+@commands.command(epilog="Example: topkapi rank sweep-beta MQ2008 --out results")
+@with_options(RunOptions)
 def sweep_beta(
     data: Data,
     truth: Truths = "graded,topk",
@@ -245,6 +236,26 @@ def sweep_beta(
     _show(tables, rows, options, name)
 
 
+@commands.command(epilog="Example: topkapi rank toprank-study OHSUMED --out results")
+@with_options(RunOptions)
+def toprank_study(
+    data: Data,
+    n: Annotated[
+        int, typer.Option(min=1, help="Truncation level of the NDCG loss; 1000 for whole lists.")
+    ] = 10,
+    folds: Annotated[int | None, typer.Option(min=1, help="Use only the first N folds.")] = None,
+    *,
+    options: RunOptions,
+) -> None:
+    """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
+    fold_set = load_fold_set(data, seed=options.seed, first=folds)
+    name = f"toprank-{fold_set.name}" + (f"-n{n}" if n != 10 else "")
+    rows = _run(list(toprank_tasks(fold_set, n=n, seed=options.seed)), options, name)
+    _show(toprank_tables(rows, fold_set.name), rows, options, name)
+
+
+@commands.command(epilog="Example: topkapi rank sweep-k synthetic --out results")
+@with_options(RunOptions)
 def sweep_k(
     data: Annotated[
         str, typer.Argument(help="LETOR folder or file, or: synthetic, synthetic:QUERIESxDOCS.")
@@ -276,22 +287,6 @@ def sweep_k(
         for heading, measure in (("N@5", "ndcg@5"), ("N@10", "ndcg@10"))
     ]
     _show(tables, rows, options, name)
-
-
-def toprank_study(
-    data: Data,
-    n: Annotated[
-        int, typer.Option(min=1, help="Truncation level of the NDCG loss; 1000 for whole lists.")
-    ] = 10,
-    folds: Annotated[int | None, typer.Option(min=1, help="Use only the first N folds.")] = None,
-    *,
-    options: RunOptions,
-) -> None:
-    """Compare TopMargin, TopSlack, TopRank and its baselines (Cheng et al., section 4.2)."""
-    fold_set = load_fold_set(data, seed=options.seed, first=folds)
-    name = f"toprank-{fold_set.name}" + (f"-n{n}" if n != 10 else "")
-    rows = _run(list(toprank_tasks(fold_set, n=n, seed=options.seed)), options, name)
-    _show(toprank_tables(rows, fold_set.name), rows, options, name)
 
 
 def _synthetic(text: str, folds: int | None, seed: int) -> FoldSet:

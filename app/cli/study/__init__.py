@@ -13,7 +13,6 @@ import typer
 
 from topkapi.app.cli.common import AsJson, database_exists, late_bar, open_sessions, say, table
 from topkapi.app.cli.failures import Refused
-from topkapi.app.cli.grouping import new_group
 from topkapi.app.cli.running import RUNNING
 from topkapi.app.cli.study import administration, work
 
@@ -35,20 +34,12 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.studies.records import StudyRecord
     from topkapi.app.services.studies.starter import starter_files
 
-
-def register(cli: typer.Typer) -> None:
-    """Add the group to the command line."""
-    group = new_group("Import studies, assign them, and show their progress.")
-    group.command("new", epilog="Example: topkapi study new tulips")(new_command)
-    group.command("import", epilog="Example: topkapi study import my-study.zip --dry-run")(
-        import_command
-    )
-    group.command("list", epilog="Example: topkapi study list --json")(list_command)
-    work.register(group)
-    administration.register(group)
-    cli.add_typer(group, name="study")
+commands = typer.Typer()
+commands.add_typer(work.commands)
+commands.add_typer(administration.commands)
 
 
+@commands.command("new", epilog="Example: topkapi study new tulips")
 def new_command(
     name: Annotated[str, typer.Argument(help="Name of the study; the folder is named after it.")],
     as_json: AsJson = False,
@@ -66,6 +57,7 @@ def new_command(
     say(as_json, {"folder": str(folder), "slug": slug}, "\n".join(lines))
 
 
+@commands.command("import", epilog="Example: topkapi study import my-study.zip --dry-run")
 def import_command(
     path: Annotated[
         Path,
@@ -181,6 +173,7 @@ def _sessions_for(*, dry_run: bool) -> Iterator[Sessions]:
             yield sessions
 
 
+@commands.command("list", epilog="Example: topkapi study list --json")
 def list_command(as_json: AsJson = False) -> None:
     """List the studies with their sizes and finished work."""
     with open_sessions() as sessions, sessions.read() as session:

@@ -28,6 +28,8 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.studies import edit_study, full_copy, lifecycle
     from topkapi.app.services.studies.lifecycle import set_access
 
+commands = typer.Typer()
+
 Assessor = Annotated[str, typer.Option("--from", help="E-mail of the assessor.")]
 Queries = Annotated[
     list[str] | None, typer.Option("--query", help="Only this query; repeat for several.")
@@ -35,43 +37,7 @@ Queries = Annotated[
 ToolOption = Annotated[Tool | None, typer.Option(help="Only this tool.")]
 
 
-def register(group: typer.Typer) -> None:
-    """Add the commands to `topkapi study`."""
-    group.command(
-        "settings",
-        epilog="Example: topkapi study settings everyday-questions --set idle_seconds=90",
-    )(settings)
-    group.command(
-        "access",
-        epilog="Example: topkapi study access everyday-questions --give researcher@demo.example",
-    )(access)
-    group.command(
-        "withdraw",
-        epilog="Example: topkapi study withdraw everyday-questions --from emma@demo.example",
-    )(withdraw)
-    group.command(
-        "reassign",
-        epilog="Example: topkapi study reassign everyday-questions --from deniz@demo.example "
-        "--query swim --to bruno@demo.example",
-    )(reassign)
-    group.command(
-        "void",
-        epilog="Example: topkapi study void everyday-questions --from deniz@demo.example "
-        "--reason 'one side'",
-    )(void)
-    group.command(
-        "adjudicate",
-        epilog="Example: topkapi study adjudicate everyday-questions --query bread",
-    )(adjudicate)
-    group.command("copy", epilog="Example: topkapi study copy everyday-questions --out copy.zip")(
-        copy
-    )
-    group.command(
-        "delete",
-        epilog="Example: topkapi study delete everyday-questions --confirm everyday-questions",
-    )(delete)
-
-
+@commands.command(epilog="Example: topkapi study settings everyday-questions --set idle_seconds=90")
 def settings(
     slug: Slug,
     change: Annotated[
@@ -102,6 +68,9 @@ def _setting(text: str) -> tuple[str, Any]:
         return name.strip(), value.strip()
 
 
+@commands.command(
+    epilog="Example: topkapi study access everyday-questions --give researcher@demo.example"
+)
 def access(
     slug: Slug,
     give: Annotated[
@@ -127,6 +96,9 @@ def access(
     say(as_json, facts, table(("e-mail", "name"), rows) if rows else none)
 
 
+@commands.command(
+    epilog="Example: topkapi study withdraw everyday-questions --from emma@demo.example"
+)
 def withdraw(
     slug: Slug,
     assessor: Assessor,
@@ -142,6 +114,10 @@ def withdraw(
     _say_work(as_json, slug, rows, "withdrawn")
 
 
+@commands.command(
+    epilog="Example: topkapi study reassign everyday-questions --from deniz@demo.example "
+    "--query swim --to bruno@demo.example"
+)
 def reassign(
     slug: Slug,
     assessor: Assessor,
@@ -161,6 +137,32 @@ def reassign(
     _say_work(as_json, slug, rows, "reassigned to:" if rows else "reassigned")
 
 
+@commands.command(
+    epilog="Example: topkapi study void everyday-questions --from deniz@demo.example "
+    "--reason 'one side'"
+)
+def void(
+    slug: Slug,
+    assessor: Assessor,
+    reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")] = "",
+    undo: Annotated[bool, typer.Option("--undo", help="Count voided work again.")] = False,
+    query: Queries = None,
+    tool: ToolOption = None,
+    as_json: AsJson = False,
+) -> None:
+    """Exclude an assessor's finished work from consensus and report (it is kept)."""
+    with open_sessions() as sessions, sessions.write.begin() as session:
+        study = required_study(session, slug)
+        ids = _chosen(session, study, assessor, query, tool, "void" if undo else "finished")
+        if undo:
+            made = bulk.restore(session, study, ids)
+        else:
+            made = bulk.void(session, study, ids, reason=reason)
+        rows = named_work(session, study.id, map(spec_of, made))
+    _say_work(as_json, slug, rows, "restored" if undo else "voided")
+
+
+@commands.command(epilog="Example: topkapi study adjudicate everyday-questions --query bread")
 def adjudicate(
     slug: Slug,
     query: Annotated[str, typer.Option(help="The query to assign.")] = "",
@@ -203,27 +205,7 @@ def _disagreement(each: adjudication.Disagreement) -> dict[str, Any]:
     }
 
 
-def void(
-    slug: Slug,
-    assessor: Assessor,
-    reason: Annotated[str, typer.Option(help="Reason, recorded in the audit log.")] = "",
-    undo: Annotated[bool, typer.Option("--undo", help="Count voided work again.")] = False,
-    query: Queries = None,
-    tool: ToolOption = None,
-    as_json: AsJson = False,
-) -> None:
-    """Exclude an assessor's finished work from consensus and report (it is kept)."""
-    with open_sessions() as sessions, sessions.write.begin() as session:
-        study = required_study(session, slug)
-        ids = _chosen(session, study, assessor, query, tool, "void" if undo else "finished")
-        if undo:
-            made = bulk.restore(session, study, ids)
-        else:
-            made = bulk.void(session, study, ids, reason=reason)
-        rows = named_work(session, study.id, map(spec_of, made))
-    _say_work(as_json, slug, rows, "restored" if undo else "voided")
-
-
+@commands.command(epilog="Example: topkapi study copy everyday-questions --out copy.zip")
 def copy(
     slug: Slug,
     out: Annotated[Path, typer.Option(help="File to write.")],
@@ -236,6 +218,9 @@ def copy(
     say(as_json, {**facts, "rows": made.rows}, f"{made.size} bytes written to {out}")
 
 
+@commands.command(
+    epilog="Example: topkapi study delete everyday-questions --confirm everyday-questions"
+)
 def delete(
     slug: Slug,
     confirm: Annotated[str, typer.Option(help="The slug again, to prevent mistakes.")],

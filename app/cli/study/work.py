@@ -31,56 +31,16 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.services.progress.tables import HEAD, Rates, payments
     from topkapi.app.services.studies import lifecycle
 
+commands = typer.Typer()
+
 _ALL = 1_000_000
 
 
-def register(group: typer.Typer) -> None:
-    """Add the commands to `topkapi study`."""
-    group.command(
-        "assign",
-        epilog="Example: topkapi study assign tulips --to ansa@lehto.example "
-        "--to bao@trinh.example --rounds 1 --dry-run",
-    )(assign_command)
-    group.command("archive", epilog="Example: topkapi study archive everyday-questions")(
-        archive_command
-    )
-    group.command("progress", epilog="Example: topkapi study progress everyday-questions --json")(
-        progress_command
-    )
-    group.command(
-        "payments", epilog="Example: topkapi study payments everyday-questions --per-hour 12.5"
-    )(payments_command)
-
-
-def payments_command(
-    slug: Slug,
-    per_hour: Annotated[str, typer.Option(help="Amount per active hour.", metavar="N")] = "0",
-    per_query: Annotated[str, typer.Option(help="Amount per finished query.", metavar="N")] = "0",
-    as_json: AsJson = False,
-) -> None:
-    """Print hours and amounts per assessor as CSV; the rates are not stored."""
-    rates = Rates(_rate("--per-hour", per_hour), _rate("--per-query", per_query))
-    with open_sessions() as sessions, sessions.read() as session:
-        found = list(payments(session, required_study(session, slug), rates))
-    text = csv_text([HEAD, *(each.row() for each in found)]).rstrip("\n")
-    plain = {"active_hours": float, "amount": float}
-    rows = [
-        {**asdict(each), **{name: to(getattr(each, name)) for name, to in plain.items()}}
-        for each in found
-    ]
-    say(as_json, rows, text)
-
-
-def _rate(option: str, value: str) -> Decimal:
-    try:
-        rate = Decimal(value)
-        if 0 <= rate <= 1_000_000:
-            return rate
-    except InvalidOperation:
-        pass
-    raise Refused(f"{option}: enter a number from 0 to 1000000, not {value!r}")
-
-
+@commands.command(
+    "assign",
+    epilog="Example: topkapi study assign tulips --to ansa@lehto.example "
+    "--to bao@trinh.example --rounds 1 --dry-run",
+)
 def assign_command(
     slug: Slug,
     to: Annotated[
@@ -170,6 +130,7 @@ def work_lines(slug: str, rows: list[NamedWork], verb: str) -> list[str]:
     ]
 
 
+@commands.command("archive", epilog="Example: topkapi study archive everyday-questions")
 def archive_command(
     slug: Slug,
     undo: Annotated[bool, typer.Option("--undo", help="Unarchive the study.")] = False,
@@ -183,6 +144,7 @@ def archive_command(
     say(as_json, {"slug": slug, "archived": not undo}, f"{slug} {outcome}")
 
 
+@commands.command("progress", epilog="Example: topkapi study progress everyday-questions --json")
 def progress_command(slug: Slug, as_json: AsJson = False) -> None:
     """Print the progress of a study: overall, and per assessor."""
     with open_sessions() as sessions, sessions.read() as session:
@@ -224,3 +186,35 @@ def _facts(line: Line) -> dict[str, Any]:
         "seconds_per_answer": line.seconds,  # both until the next release; the API has other names
         "accuracy_interval": line.accuracy_interval,
     }
+
+
+@commands.command(
+    "payments", epilog="Example: topkapi study payments everyday-questions --per-hour 12.5"
+)
+def payments_command(
+    slug: Slug,
+    per_hour: Annotated[str, typer.Option(help="Amount per active hour.", metavar="N")] = "0",
+    per_query: Annotated[str, typer.Option(help="Amount per finished query.", metavar="N")] = "0",
+    as_json: AsJson = False,
+) -> None:
+    """Print hours and amounts per assessor as CSV; the rates are not stored."""
+    rates = Rates(_rate("--per-hour", per_hour), _rate("--per-query", per_query))
+    with open_sessions() as sessions, sessions.read() as session:
+        found = list(payments(session, required_study(session, slug), rates))
+    text = csv_text([HEAD, *(each.row() for each in found)]).rstrip("\n")
+    plain = {"active_hours": float, "amount": float}
+    rows = [
+        {**asdict(each), **{name: to(getattr(each, name)) for name, to in plain.items()}}
+        for each in found
+    ]
+    say(as_json, rows, text)
+
+
+def _rate(option: str, value: str) -> Decimal:
+    try:
+        rate = Decimal(value)
+        if 0 <= rate <= 1_000_000:
+            return rate
+    except InvalidOperation:
+        pass
+    raise Refused(f"{option}: enter a number from 0 to 1000000, not {value!r}")
