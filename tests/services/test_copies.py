@@ -157,8 +157,7 @@ def test_a_copy_comes_back_after_the_study_was_deleted(session: Session, tmp_pat
     before = facts(session, study)
     copy = full_copy.write_copy(session, study, tmp_path / "copy.zip")
     lifecycle.archive(session, study)
-    lifecycle.note_copy(session, study, file=copy.name, size=copy.size, sha256=copy.sha256,
-                        judgments=copy.judgments)  # fmt: skip
+    full_copy.note_copy(session, study, copy)
     lifecycle.delete_study(session, study, confirm="tulips")
     assert is_copy(copy.path)
     report = read_copy(session, copy.path)

@@ -45,9 +45,7 @@ def judged(session: Session, slug: str = "tulips") -> Study:
 
 def note(session: Session, study: Study, path: Path) -> full_copy.Copy:
     copy = full_copy.write_copy(session, study, path)
-    lifecycle.note_copy(
-        session, study, file=copy.name, size=copy.size, sha256=copy.sha256, judgments=copy.judgments
-    )
+    full_copy.note_copy(session, study, copy)
     return copy
 
 
@@ -173,4 +171,4 @@ def test_a_copy_holds_every_row_and_every_page(session: Session, tmp_path: Path)
     assert [row["answer"] for row in lines["judgments"]] == ["left"]
     assert len(lines["contents"]) == 6
     assert set(lines["people"][0]) == {"id", "email", "name", "role", "machine"}
-    assert copy.judgments == 1
+    assert copy.rows["judgments"] == 1

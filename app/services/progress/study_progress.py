@@ -1,7 +1,7 @@
 """Progress of a study in total, by person and by query: what is left, and at what pace."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
 from typing import Any, Self
 
@@ -101,20 +101,13 @@ class Figures:
     def of(cls, line: Line, **more: Any) -> Self:
         """Return the figures of ``line``; ``more`` are the fields that a subclass adds."""
         sums, (low, high) = line.sums, line.accuracy_interval or (None, None)
+        names = {each.name for each in fields(Figures)} - {"expected_left"}
         return cls(
+            **{name: value for name, value in sums._asdict().items() if name in names},
             promised=line.promised,
-            assigned=sums.assigned,
-            begun=sums.begun,
-            finished=sums.finished,
-            answered=sums.answered,
             expected_left=line.left,
-            active_ms=sums.active_ms,
             ms_per_answer=line.ms_per_answer,
-            checks=sums.checks,
             self_consistency=line.consistency,
-            last_entry_at=sums.last_entry_at,
-            known_answers=sums.known_answers,
-            known_right=sums.known_right,
             accuracy=line.accuracy,
             accuracy_low=low,
             accuracy_high=high,

@@ -18,7 +18,7 @@ from topkapi.app.db.models import Content, JudgmentRow, Study, User
 from topkapi.app.db.queries.studies import study_tables
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.db.row_files import write_rows
-from topkapi.app.services.studies import lifecycle
+from topkapi.app.services import audit
 
 FORMAT = 1
 HEADER, PEOPLE = "copy.json", "people"
@@ -34,11 +34,6 @@ class Copy:
     size: int
     sha256: str
     rows: dict[str, int]
-
-    @property
-    def judgments(self) -> int:
-        """Number of log entries in the copy."""
-        return self.rows[JudgmentRow.__tablename__]
 
 
 def write_copy(session: Session, study: Study, path: Path) -> Copy:
@@ -67,16 +62,16 @@ def copy_study(sessions: Sessions, slug: str, path: Path, actor_id: int | None =
             reading.connection(execution_options={"isolation_level": "REPEATABLE READ"})
         copy = write_copy(reading, required_study(reading, slug), path)
     with sessions.write.begin() as session:
-        lifecycle.note_copy(
-            session,
-            required_study(session, slug),
-            file=copy.name,
-            size=copy.size,
-            sha256=copy.sha256,
-            judgments=copy.judgments,
-            actor_id=actor_id,
-        )
+        note_copy(session, required_study(session, slug), copy, actor_id)
     return copy
+
+
+def note_copy(session: Session, study: Study, copy: Copy, actor_id: int | None = None) -> None:
+    """Record the download of a full copy, with the number of log entries in it."""
+    facts = {"file": copy.name, "bytes": copy.size, "sha256": copy.sha256}
+    facts["judgments"] = copy.rows[JudgmentRow.__tablename__]
+    study.full_copy = {**facts, "at": now().isoformat()}
+    audit.record(session, actor_id, "study.copy", study.slug, **facts)
 
 
 def _parts(session: Session, study: Study) -> Iterator[tuple[str, Iterator[Mapping[Any, Any]]]]:

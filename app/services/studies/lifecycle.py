@@ -53,22 +53,6 @@ def unarchive(session: Session, study: Study, *, actor_id: int | None = None) ->
         audit.record(session, actor_id, "study.unarchive", study.slug)
 
 
-def note_copy(
-    session: Session,
-    study: Study,
-    *,
-    file: str,
-    size: int,
-    sha256: str,
-    judgments: int,
-    actor_id: int | None = None,
-) -> None:
-    """Record the download of a full copy, with the number of log entries in it."""
-    facts = {"file": file, "bytes": size, "sha256": sha256, "judgments": judgments}
-    study.full_copy = {**facts, "at": now().isoformat()}
-    audit.record(session, actor_id, "study.copy", study.slug, **facts)
-
-
 def look_at_deletion(session: Session, study: Study) -> Deletion:
     """Return what a deletion would remove, the latest copy, and what must be done before."""
     rows = study_tables.count_rows(session, study.id)

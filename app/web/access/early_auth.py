@@ -4,6 +4,7 @@ For long requests such as an upload or an export: the request's own transaction 
 the time, and occupy a connection or, on SQLite, block every other writer.
 """
 
+from collections.abc import Awaitable, Callable
 from typing import Annotated
 
 from fastapi import Depends, Request
@@ -50,37 +51,27 @@ def _token_owner(request: Request, session: Session) -> PersonView:
     return api_user(request, session, sent)
 
 
-async def _admin(request: Request) -> PersonView:
-    return await early_person(request, Role.ADMIN)
+def _with_role(*roles: Role) -> Callable[[Request], Awaitable[PersonView]]:
+    async def find(request: Request) -> PersonView:
+        return await early_person(request, *roles)
+
+    return find
 
 
-async def early_admin(
-    request: Request, person: Annotated[PersonView, Depends(_admin)], sent: SentToken
-) -> PersonView:
+EarlyPerson = Annotated[PersonView, Depends(_with_role(*Role))]
+EarlyResearcher = Annotated[PersonView, Depends(_with_role(*RESEARCH))]  # of routes that only read
+_Admin = Annotated[PersonView, Depends(_with_role(Role.ADMIN))]
+
+
+async def early_admin(request: Request, person: _Admin, sent: SentToken) -> PersonView:
     """Return the administrator signed in by cookie; checked before the body is read."""
     check_form(request, sent)
     return person
 
 
-async def early_api_admin(request: Request, _credentials: Credentials) -> PersonView:
+async def early_api_admin(_credentials: Credentials, person: _Admin) -> PersonView:
     """Return the administrator who owns the token."""
-    return await early_person(request, Role.ADMIN)
-
-
-async def early_anyone(request: Request) -> PersonView:
-    """Return the person, by cookie or token, whatever their role."""
-    return await early_person(request, *Role)
-
-
-EarlyPerson = Annotated[PersonView, Depends(early_anyone)]
-
-
-async def early_researcher(request: Request) -> PersonView:
-    """Return the researcher or administrator, by cookie or token; for routes that only read."""
-    return await early_person(request, *RESEARCH)
-
-
-EarlyResearcher = Annotated[PersonView, Depends(early_researcher)]
+    return person
 
 
 async def early_api_researcher(_credentials: Credentials, person: EarlyResearcher) -> PersonView:

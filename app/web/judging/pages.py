@@ -1,7 +1,7 @@
 """Judging pages: the question, answers, prefetched questions, the timer, highlighted terms."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Form, Query, Request
 from sqlalchemy.orm import Session
@@ -184,21 +184,18 @@ def post_terms(
 ) -> Response:
     """Add or remove a highlighted term."""
     query = assignment_state(request, session, user.id, assignment_id).query
+    whose: dict[str, Any] = {"user_id": user.id, "query_id": query.id, "query": query.text}
     error = None
     try:
         if form.drop is not None:
-            highlights.remove_term(
-                session, user_id=user.id, query_id=query.id, query=query.text, term=form.drop
-            )
+            highlights.remove_term(session, **whose, term=form.drop)
         else:
-            highlights.add_term(
-                session, user_id=user.id, query_id=query.id, query=query.text, term=form.term
-            )
+            highlights.add_term(session, **whose, term=form.term)
     except Invalid as refusal:
         error = str(refusal)
     if not htmx.wants_fragment(request):
         return RedirectResponse(_address(request, "get_work", assignment_id), status_code=303)
-    terms = highlights.terms_for(session, user_id=user.id, query_id=query.id, query=query.text)
+    terms = highlights.terms_for(session, **whose)
     key = keys_of(user.keys)["highlight"]
     return render(request, "judging/_terms.html", TermsView(assignment_id, terms, key, error))
 

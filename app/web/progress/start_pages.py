@@ -24,7 +24,8 @@ from topkapi.app.web.access.deps import (
 from topkapi.app.web.common.paging import PageNumber
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.judging.queue_pages import show_queue
-from topkapi.app.web.progress.views import DashboardView, ResultsView, ToolAgreementView
+from topkapi.app.web.progress.views import ToolAgreementView
+from topkapi.app.web.studies.views import StudiesView
 from topkapi.app.web.studies.visit import ReaderVisit
 
 router = APIRouter(include_in_schema=False)
@@ -85,9 +86,9 @@ def post_demo(request: Request, session: SessionDep, _user: AdminUser) -> Respon
 
 def _dashboard(request: Request, session: Session) -> Response:
     seen = dashboard(session, request.app.state.snapshots)
-    return render(request, "progress/dashboard.html", DashboardView(seen))
+    return render(request, "progress/dashboard.html", seen)
 
 
 def _results(request: Request, session: Session, user: User) -> Response:
     lines = listed_studies(session, reader_id(user))
-    return render(request, "progress/results.html", ResultsView(lines))
+    return render(request, "progress/results.html", StudiesView(lines, may_change=False))

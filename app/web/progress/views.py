@@ -15,21 +15,12 @@ from topkapi.app.services.progress.study_progress import (
     PersonHead,
     QueryName,
 )
-from topkapi.app.services.state.dashboard import Dashboard
 from topkapi.app.services.state.study import ToolAgreement
-from topkapi.app.services.studies.records import ListedStudy
 from topkapi.app.web.common.paging import Choices, Paging
 from topkapi.app.web.pages.open_pages import OpenPage
 from topkapi.app.web.studies.visit import StudyHead
 
 PARTS = ("stats", "matrix", "people", "queries", "latest", "flags")
-
-
-@dataclass(frozen=True, slots=True)
-class DashboardView:
-    """The administrator's start page."""
-
-    dashboard: Dashboard
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +36,6 @@ class ToolAgreementView:
     at: datetime | None
     is_computing: bool
     is_due: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ResultsView:
-    """The studies with their results, the researcher's start page."""
-
-    lines: Sequence[ListedStudy]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from topkapi.app.db.queries.studies import studies as queries
 from topkapi.app.db.queries.studies import study_pages
@@ -105,11 +105,12 @@ def delete_access(session: SessionDep, user: ApiAdmin, study: StudyDep, user_id:
 class DocumentLine(BaseModel):
     """A page of the study, without its text."""
 
-    id: str
+    model_config = ConfigDict(from_attributes=True)
+    id: str = Field(validation_alias="name")
     title: str
     url: str
     media_type: str
-    bytes: int
+    bytes: int = Field(validation_alias="size")
     queries: int
 
 
@@ -146,17 +147,7 @@ def get_api_documents(
         session, study.id, search=search, limit=limit, offset=offset
     )
     say_total(response, total)
-    return [
-        DocumentLine(
-            id=row.name,
-            title=row.title,
-            url=row.url,
-            media_type=row.media_type,
-            bytes=row.size,
-            queries=row.queries,
-        )
-        for row in rows
-    ]
+    return [DocumentLine.model_validate(row) for row in rows]
 
 
 class StudyChange(Body):
