@@ -17,7 +17,7 @@ from topkapi.app.cli.running import RUNNING
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
-    from topkapi.app.db.engine import make_engine
+    from topkapi.app.db.engine import open_engine
     from topkapi.app.services.backups import write_backup
 
 commands = typer.Typer()
@@ -51,11 +51,8 @@ def backup(
     ensure_migrated(settings)
     os.nice(NICENESS)
     path.parent.mkdir(parents=True, exist_ok=True)
-    engine = make_engine(settings.database_url)
-    try:
+    with open_engine(settings.database_url) as engine:
         rows = write_backup(engine, migrations.head_revision(), path)
-    finally:
-        engine.dispose()
     deleted = [] if keep is None else _delete_old(folder, keep)
     about = {"path": str(path), "rows": rows, "deleted": [str(each) for each in deleted]}
     less = f", {len(deleted)} old deleted" if deleted else ""

@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from inspect import Signature, signature
 from pathlib import Path
 from types import FrameType
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
-    from topkapi.app.db.engine import Sessions, make_engine, make_sessions, normal_url
+    from topkapi.app.db.engine import Sessions, make_sessions, normal_url, open_engine
 
 
 Slug = Annotated[str, typer.Argument(help="Slug of the study.")]
@@ -43,16 +43,15 @@ def open_sessions(settings: Settings | None = None, *, create: bool = False) -> 
     """
     settings = settings or Settings()
     ensure_migrated(settings, create=create)
-    engine = make_engine(settings.database_url)
-    replica = make_engine(settings.read_database_url) if settings.read_database_url else None
+    second = settings.read_database_url
     try:
-        yield make_sessions(engine, replica)
+        with (
+            open_engine(settings.database_url) as engine,
+            open_engine(second) if second else nullcontext() as replica,
+        ):
+            yield make_sessions(engine, replica)
     except NotFound as error:
         raise NotFound(f"{error} The database is {_name(settings)}.") from None
-    finally:
-        engine.dispose()
-        if replica is not None:
-            replica.dispose()
 
 
 @contextmanager
@@ -78,12 +77,9 @@ def ensure_migrated(settings: Settings, *, create: bool = False) -> None:
     """
     if not create:
         require_database(settings)
-    engine = make_engine(settings.database_url)
-    try:
+    with open_engine(settings.database_url) as engine:
         state = migrations.revisions(engine)
         is_sqlite = engine.dialect.name == "sqlite"
-    finally:
-        engine.dispose()
     if state.up_to_date:
         return
     if not migrations.is_known(state.current):

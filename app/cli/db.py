@@ -13,7 +13,7 @@ from topkapi.app.cli.running import RUNNING
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
-    from topkapi.app.db.engine import make_engine
+    from topkapi.app.db.engine import open_engine
 
 commands = typer.Typer()
 
@@ -24,9 +24,7 @@ def upgrade(
     as_json: AsJson = False,
 ) -> None:
     """Upgrade the database to the newest migration, in one transaction."""
-    settings = Settings()
-    _guarded(migrations.upgrade, settings, revision)
-    _report(settings, as_json)
+    _change(migrations.upgrade, Settings(), revision, as_json)
 
 
 @commands.command(epilog="Example: topkapi db downgrade 0001")
@@ -42,8 +40,7 @@ def downgrade(
         raise Refused("a downgrade loses the data in newer tables: make a backup, then add --yes")
     settings = Settings()
     require_database(settings)
-    _guarded(migrations.downgrade, settings, revision)
-    _report(settings, as_json)
+    _change(migrations.downgrade, settings, revision, as_json)
 
 
 @commands.command(epilog="Example: topkapi db check --json")
@@ -53,10 +50,9 @@ def check(as_json: AsJson = False) -> None:
     """
     settings = Settings()
     require_database(settings)
-    engine = make_engine(settings.database_url)
-    state = migrations.revisions(engine)
-    differences = [str(change) for change in migrations.differences(engine)]
-    engine.dispose()
+    with open_engine(settings.database_url) as engine:
+        state = migrations.revisions(engine)
+        differences = [str(change) for change in migrations.differences(engine)]
     data = {"current": state.current, "head": state.head, "differences": differences}
     if not state.up_to_date:
         say(as_json, data, f"at {state.current or 'none'}, needed {state.head}")
@@ -67,16 +63,13 @@ def check(as_json: AsJson = False) -> None:
     say(as_json, data, f"at {state.current}, up to date")
 
 
-def _guarded(step: migrations.Step, settings: Settings, revision: str) -> None:
+def _change(step: migrations.Step, settings: Settings, revision: str, as_json: bool) -> None:
+    """Take a step, and print at which migration the database is then."""
     try:
         step(settings.database_url, revision)
     except migrations.UnknownRevision as error:
         raise Refused(str(error)) from None
-
-
-def _report(settings: Settings, as_json: bool) -> None:
-    engine = make_engine(settings.database_url)
-    state = migrations.revisions(engine)
-    engine.dispose()
+    with open_engine(settings.database_url) as engine:
+        state = migrations.revisions(engine)
     data = {"current": state.current, "head": state.head}
     say(as_json, data, f"the database is at {state.current or 'none'}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
     from topkapi.app.db.base import now
-    from topkapi.app.db.engine import make_engine, make_sessions, normal_url
+    from topkapi.app.db.engine import make_sessions, normal_url, open_engine
     from topkapi.app.db.models import JudgmentRow, User
     from topkapi.app.db.replica import require_migrated
     from topkapi.app.domain.enums import Role
@@ -150,27 +150,20 @@ def _of_database(settings: Settings) -> Iterator[Diagnosis]:
         message = f"{settings.database_url} does not exist yet: topkapi serve or topkapi demo"
         yield Diagnosis("database", "problem", f"{message} creates it")
         return
-    engine = make_engine(settings.database_url)
-    try:
+    with open_engine(settings.database_url) as engine:
         found = _checked("database", lambda: _migrated(migrations.revisions(engine)))
         yield found
         if found.state == "ok":
             with make_sessions(engine).read() as session:
                 for name, check in (("accounts", _accounts), ("clock", _clock), ("jobs", _jobs)):
                     yield _checked(name, partial(check, session))
-    finally:
-        engine.dispose()
     if settings.read_database_url:
         yield _checked("replica", partial(_replica, settings.read_database_url))
 
 
 def _replica(url: str) -> str:
-    engine = make_engine(url)
-    try:
-        with make_sessions(engine).read() as session:
-            require_migrated(session)
-    finally:
-        engine.dispose()
+    with open_engine(url) as engine, make_sessions(engine).read() as session:
+        require_migrated(session)
     return "reports and exports are read from it"
 
 

@@ -15,7 +15,7 @@ from topkapi.app.cli.running import RUNNING
 if TYPE_CHECKING or RUNNING:
     from topkapi.app.config import Settings
     from topkapi.app.db import migrations
-    from topkapi.app.db.engine import make_engine
+    from topkapi.app.db.engine import open_engine
     from topkapi.app.services.backups import read_backup
 
 commands = typer.Typer()
@@ -37,9 +37,6 @@ def restore(
         path = found[-1]
     settings = Settings()
     ensure_migrated(settings, create=True)
-    engine = make_engine(settings.database_url)
-    try:
+    with open_engine(settings.database_url) as engine:
         rows = read_backup(engine, migrations.head_revision(), path)
-    finally:
-        engine.dispose()
     say(as_json, {"rows": rows}, f"{sum(rows.values())} rows restored from {path}")

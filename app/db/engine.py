@@ -10,7 +10,8 @@ import os
 import select
 import stat
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection as SqliteConnection
@@ -96,6 +97,16 @@ def make_engine(url: str, *, foreign_keys: bool = True, for_requests: bool = Fal
     _make_private(Path(parsed.database).absolute())
     _prepare_sqlite(engine, foreign_keys=foreign_keys, busy_ms=busy_ms)
     return engine
+
+
+@contextmanager
+def open_engine(url: str, *, foreign_keys: bool = True) -> Iterator[Engine]:
+    """Yield an engine whose connections are closed at the end."""
+    engine = make_engine(url, foreign_keys=foreign_keys)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
 
 
 def _make_private(path: Path) -> None:

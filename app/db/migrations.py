@@ -14,7 +14,7 @@ from alembic.util import CommandError
 from sqlalchemy import Connection, Engine
 
 from topkapi.app.db.base import Base
-from topkapi.app.db.engine import READ_ONLY, make_engine
+from topkapi.app.db.engine import READ_ONLY, open_engine
 from topkapi.app.db.search import is_search_object
 from topkapi.app.installation.assets import asset_dir
 
@@ -86,15 +86,13 @@ def differences(engine: Engine) -> list[Any]:
 
 
 def _run(step: Callable[[Config, str], None], url: str, revision: str) -> None:
-    engine = make_engine(url, foreign_keys=False)  # a table rebuilt on SQLite must not cascade
+    kept = open_engine(url, foreign_keys=False)  # a table rebuilt on SQLite must not cascade
     try:
-        with engine.begin() as connection:
+        with kept as engine, engine.begin() as connection:
             step(_config(connection), revision)
             _check_foreign_keys(connection)
     except CommandError as error:
         raise UnknownRevision(f"no such migration: {error}") from None
-    finally:
-        engine.dispose()
 
 
 def _config(connection: Connection | None = None) -> Config:
