@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.analysis.errors import AnalysisError
 from topkapi.app.cli import choices
 from topkapi.app.cli.common import AsJson, late_bar, open_sessions, say, shown_figure, with_options
 from topkapi.app.cli.failures import Refused
@@ -126,14 +125,11 @@ def report(options: ReportCommand) -> None:
     Writes report.html (one self-contained page), report.json, CSV tables, plots, and the consensus
     lists into a folder.
     """
-    try:
-        made, facts = _of_files(options) if options.source else _of_study(options)
-        with _progress("Writing the report ..."):
-            written = write_report(made, options.out, plots=options.plots)
-            if options.methods:
-                written += write_texts(methods_texts(made, facts), options.out)
-    except AnalysisError as error:
-        raise Refused(str(error)) from None
+    made, facts = _of_files(options) if options.source else _of_study(options)
+    with _progress("Writing the report ..."):
+        written = write_report(made, options.out, plots=options.plots)
+        if options.methods:
+            written += write_texts(methods_texts(made, facts), options.out)
     say(options.as_json, record_of(made), _summary(made, options.out, len(written)))
 
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from topkapi.analysis.errors import AnalysisError
 from topkapi.app.cli.common import with_options
 from topkapi.app.cli.failures import Refused
 from topkapi.app.cli.running import RUNNING
@@ -239,10 +238,7 @@ def _simulate(options: SimulateOptions, base: Setting) -> None:
 
 def read_elections(path: Path, n: int | None, one_assessor: bool, team: int) -> Votes:
     """Read the votes of a preference file."""
-    try:
-        rows = read_votes(path)
-    except AnalysisError as error:
-        raise Refused(str(error)) from None
+    rows = read_votes(path)
     grouped = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
     if one_assessor and max(len(each.assessors) for each in grouped) < 2:
         raise Refused(f"--one-assessor: {path} has only one assessor; no one is left for the truth")

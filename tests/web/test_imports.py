@@ -311,7 +311,7 @@ def held_reading(monkeypatch: pytest.MonkeyPatch) -> tuple[threading.Event, thre
         return original(*given, **named)  # type: ignore[arg-type]
 
     original = preview_study
-    monkeypatch.setattr("topkapi.app.services.importing.uploads.runner.preview_study", slow)
+    monkeypatch.setattr("topkapi.app.services.importing.service.preview_study", slow)
     return entered, go_on
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -27,10 +27,9 @@ if TYPE_CHECKING or RUNNING:
         StudyRefused,
         import_and_commit,
         open_source,
-        preview_study,
     )
     from topkapi.app.services.importing.layout.head import slug_of
-    from topkapi.app.services.studies.copy_import import is_copy, read_copy
+    from topkapi.app.services.studies.copy_import import import_copy, is_copy
     from topkapi.app.services.studies.records import StudyRecord
     from topkapi.app.services.studies.starter import starter_files
 
@@ -105,14 +104,19 @@ def import_command(
     as_json: AsJson = False,
 ) -> None:
     """Import a study, or add data to the study of the same slug; all or nothing."""
-    policy = EditPolicy(edits)
     options = ReadOptions(queries, candidates, split, name, slug, leave_out, pool)
     try:
         if is_copy(path):
-            report = _read_copy(path, slug, dry_run=dry_run)
+            with _sessions_for(dry_run=dry_run) as sessions:
+                report = import_copy(sessions, path, slug=slug, dry_run=dry_run)
         else:
-            beside = {} if prior is None else {"prior": prior}
-            report = (_preview if dry_run else _import)(path, beside, policy, options)
+            with (
+                open_source(path, beside={} if prior is None else {"prior": prior}) as source,
+                _sessions_for(dry_run=dry_run) as sessions,
+                late_bar() as bar,
+            ):
+                how: dict[str, Any] = {"options": options, "policy": EditPolicy(edits)}
+                report = import_and_commit(sessions, source, **how, progress=bar, dry_run=dry_run)
     except StudyRefused as refused:
         lines = [
             str(problem)
@@ -126,39 +130,6 @@ def import_command(
             lines,
         ) from None
     say(as_json, report.as_json(), "\n".join(report.lines()))
-
-
-def _read_copy(path: Path, slug: str | None, *, dry_run: bool) -> ImportReport:
-    with _sessions_for(dry_run=dry_run) as sessions, sessions.write() as session:
-        report = read_copy(session, path, slug=slug)
-        if dry_run:
-            session.rollback()
-            return replace(report, dry_run=True)
-        session.commit()
-        return report
-
-
-def _preview(
-    path: Path, beside: Mapping[str, Path], policy: EditPolicy, options: ReadOptions
-) -> ImportReport:
-    with (
-        open_source(path, beside=beside) as source,
-        _sessions_for(dry_run=True) as sessions,
-        late_bar() as bar,
-        sessions.read() as session,
-    ):
-        return preview_study(session, source, options=options, policy=policy, progress=bar)
-
-
-def _import(
-    path: Path, beside: Mapping[str, Path], policy: EditPolicy, options: ReadOptions
-) -> ImportReport:
-    with (
-        open_source(path, beside=beside) as source,
-        _sessions_for(dry_run=False) as sessions,
-        late_bar() as bar,
-    ):
-        return import_and_commit(sessions, source, options=options, policy=policy, progress=bar)
 
 
 @contextmanager

@@ -177,14 +177,18 @@ def import_and_commit(
     policy: EditPolicy = KEEP_EDITS,
     actor_id: int | None = None,
     progress: Progress = no_progress,
+    dry_run: bool = False,
 ) -> ImportReport:
     """Import the study as `import_study` does, without holding a lock for long.
 
     Contents, which nothing refers to yet, are committed in portions, and so are the rows of a new
     study, which is not shown until a last transaction gives it its name. What extends a study is
     written in one transaction. The search index follows in portions. If anything fails, all of it
-    is removed.
+    is removed. A ``dry_run`` writes nothing.
     """
+    if dry_run:
+        with sessions.read() as session:
+            return preview_study(session, source, options=options, policy=policy, progress=progress)
     checked = check_study(source, progress, options)
     with sessions.read() as session:
         changes = compare(session, checked, policy)

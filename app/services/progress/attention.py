@@ -103,7 +103,7 @@ def _concerns(
         Sign.BIASED: _bias(*sides),
         Sign.INACCURATE: _inaccuracy(line),
         Sign.INCONSISTENT: _inconsistency(line),
-        Sign.FAST: _haste(line, seen),
+        Sign.FAST: _pace(line, seen) if is_very_fast(line, seen) else "",
         Sign.IDLE: _idleness(line, age, at),
         Sign.SLOW: _slowness(line, seen),
     }
@@ -139,10 +139,6 @@ def _inconsistency(line: Line) -> str:
     if line.consistency is None or sums.checks < _MIN_CHECKS or line.consistency >= _CONSISTENT:
         return ""
     return f"repeated {sums.checks_agreed} of {sums.checks} answers when asked again"
-
-
-def _haste(line: Line, seen: Overview) -> str:
-    return f"{_pace(line, seen)}" if is_very_fast(line, seen) else ""
 
 
 def _slowness(line: Line, seen: Overview) -> str:

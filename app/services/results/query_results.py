@@ -182,7 +182,8 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
         for row in effective(Entry(row.entry, row) for row in rows):
             about.update(_name(work, page) for page in (row.left_id, row.right_id) if page)
         if work.adjudicates:
-            adjudications.append(_adjudication(name, work, rows))
+            is_done = work.assignment.finished_at is not None
+            adjudications.append(Adjudication(name, is_done, _asked(work, rows)))
         elif work.assignment.tool is Tool.GRADES:
             judged_by.append(_judged_by(name, work, _grades(work, rows)))
         elif work.assignment.tool is Tool.LISTS:
@@ -369,10 +370,6 @@ def _person(name: str, work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> P
     assignment = work.assignment
     record = topk_record(work, rows)
     return PersonResult(assignment.id, assignment.user_id, name, assignment.round, record)
-
-
-def _adjudication(name: str, work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Adjudication:
-    return Adjudication(name, work.assignment.finished_at is not None, _asked(work, rows))
 
 
 def _asked(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> tuple[Asked, ...]:

@@ -6,7 +6,7 @@ Ids also occur inside plans, pending questions, rankings and rotations; they are
 import json
 import secrets
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from sqlalchemy.orm import Session
 from sqlalchemy.sql.schema import ScalarElementColumnDefault
 
 from topkapi.app.db.base import Base, now
+from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import (
     Assignment,
     Content,
@@ -160,6 +161,25 @@ def read_copy(
         raise _damaged(Location(member(error.table), error.line), error.why) from error
     except (*DAMAGE, TypeError) as error:
         raise _damaged(Location(shown), str(error)) from error
+
+
+def import_copy(
+    sessions: Sessions,
+    path: Path,
+    *,
+    name: str | None = None,
+    slug: str | None = None,
+    actor_id: int | None = None,
+    dry_run: bool = False,
+) -> ImportReport:
+    """Write a study as `read_copy` does, and commit; a dry run reads all, too, and rolls back."""
+    with sessions.write() as session:
+        report = read_copy(session, path, name=name, slug=slug, actor_id=actor_id)
+        if dry_run:
+            session.rollback()
+            return replace(report, dry_run=True)
+        session.commit()
+    return report
 
 
 @dataclass(slots=True)

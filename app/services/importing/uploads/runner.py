@@ -8,8 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from sqlalchemy.orm import Session
-
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.domain.errors import AppError, Conflict
@@ -20,7 +18,6 @@ from topkapi.app.services.importing import (
     StudyRefused,
     import_and_commit,
     open_source,
-    preview_study,
 )
 from topkapi.app.services.importing.bundle import WHOLE, ReadOptions
 from topkapi.app.services.importing.sources.reader import Progress, no_progress
@@ -38,8 +35,15 @@ class CopyReader(Protocol):
         """Return whether the file is a full copy."""
         ...
 
-    def read_copy(
-        self, session: Session, path: Path, *, name: str, slug: str | None, actor_id: int | None
+    def import_copy(
+        self,
+        sessions: Sessions,
+        path: Path,
+        *,
+        name: str,
+        slug: str | None,
+        actor_id: int | None,
+        dry_run: bool,
     ) -> ImportReport:
         """Write the study of a full copy."""
         ...
@@ -121,41 +125,14 @@ class ImportRunner:
         dry_run: bool = False,
         progress: Progress = no_progress,
     ) -> ImportReport:
+        how: dict[str, Any] = {"actor_id": actor_id, "dry_run": dry_run}
         if self._copies is not None and self._copies.is_copy(path):
-            return self._read_copy(self._copies, path, filename, options.slug, actor_id, dry_run)
+            slug = options.slug
+            return self._copies.import_copy(self._sessions, path, name=filename, slug=slug, **how)
         beside = {role: each for role, each in files_beside(path).items() if each.exists()}
+        how |= {"options": options, "policy": policy, "progress": progress}
         with open_source(path, name=filename, beside=beside) as source:
-            if dry_run:
-                with self._sessions.read() as session:
-                    return preview_study(
-                        session, source, options=options, policy=policy, progress=progress
-                    )
-            return import_and_commit(
-                self._sessions,
-                source,
-                options=options,
-                policy=policy,
-                actor_id=actor_id,
-                progress=progress,
-            )
-
-    def _read_copy(
-        self,
-        copies: CopyReader,
-        path: Path,
-        filename: str,
-        slug: str | None,
-        actor_id: int | None,
-        dry_run: bool,
-    ) -> ImportReport:
-        """Read a full copy; a dry run reads all of it too, and rolls back."""
-        with self._sessions.write() as session:
-            report = copies.read_copy(session, path, name=filename, slug=slug, actor_id=actor_id)
-            if dry_run:
-                session.rollback()
-                return replace(report, dry_run=True)
-            session.commit()
-        return report
+            return import_and_commit(self._sessions, source, **how)
 
     def _begin(self, upload: Upload, during: Stage, after: Stage, step: Step) -> Upload:
         begun = self._note(upload, stage=during, done=0, total=0, message="")
