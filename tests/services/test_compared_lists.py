@@ -22,10 +22,10 @@ def compared(sessions: Sessions, a: str, b: str, query: str = "q0") -> ComparedL
     with sessions.read() as session:
         source = StudySource(session, "tulips")
         number = session.scalars(select(Query.id).where(Query.external_id == query)).one()
-        found = query_results(session, source, number)
-        choices = list_choices(session, source, found, [each.assessor for each in found.finished])
+        found = query_results(source, number)
+        choices = list_choices(source, found, [each.assessor for each in found.finished])
         keys = {each.name.split()[0]: each.key for each in (*choices.people, *choices.systems)}
-        return compare_lists(session, source, found, choices, (keys.get(a, a), keys.get(b, b)))
+        return compare_lists(source, found, choices, (keys.get(a, a), keys.get(b, b)))
 
 
 @pytest.fixture
@@ -45,7 +45,7 @@ def test_pages_of_systems_that_nobody_has_judged_are_named(judged: Sessions) -> 
     with judged.write.begin() as session:
         source = StudySource(session, "tulips")
         query = session.scalars(select(Query).where(Query.external_id == "q0")).one()
-        found = unjudged_by_system(session, source, query.id)
+        found = unjudged_by_system(source, query.id)
         assert [(each.system, each.documents) for each in found if each.documents] == [
             ("strange", ("unknown",))
         ]
@@ -55,7 +55,7 @@ def test_pages_of_systems_that_nobody_has_judged_are_named(judged: Sessions) -> 
         for row in session.scalars(select(Assignment).where(Assignment.query_id == query.id)):
             row.withdrawn_at = row.created_at
         session.flush()
-        last = unjudged_by_system(session, source, query.id)
+        last = unjudged_by_system(source, query.id)
         assert [len(each.documents) for each in last] == [6, 6, 1, 1, 0], "most first"
 
 

@@ -31,7 +31,7 @@ from topkapi.app.services.results.query_results import query_results as results_
 
 def answers_of(session: Session, person: PersonResult, query_id: int) -> SessionAnswers:
     source = StudySource(session, "tulips")
-    return session_answers(session, source, query_id, person.assignment_id)
+    return session_answers(source, query_id, person.assignment_id)
 
 
 @pytest.mark.thorough
@@ -44,7 +44,7 @@ def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessio
     notes = set()
     with sessions.read() as session:
         for query in session.scalars(select(Query).order_by(Query.position)):
-            found = results_of(session, StudySource(session, "tulips"), query.id)
+            found = results_of(StudySource(session, "tulips"), query.id)
             mine = [each for each in lists if each["query"] == query.external_id]
             people = (*found.finished, *found.unfinished)
             assert len(people) == len(mine)
@@ -77,9 +77,9 @@ def test_lists_consensus_and_questions_are_those_of_the_exports(sessions: Sessio
             first = [] if found.consensus is None else list(found.consensus.documents)
             assert order[: len(first)] == first
         with pytest.raises(NotFound, match="has no query with the number 999"):
-            results_of(session, StudySource(session, "tulips"), 999)
+            results_of(StudySource(session, "tulips"), 999)
         with pytest.raises(NotFound, match="no such questions"):
-            session_answers(session, StudySource(session, "tulips"), 1, 999)
+            session_answers(StudySource(session, "tulips"), 1, 999)
     assert NOTE in notes
 
 
@@ -95,7 +95,7 @@ def test_one_table_has_ranks_grades_known_grades_notes_and_who_waits(session: Se
     judge(session, mine[Tool.GRADES, 1], most=1)
     session.scalars(select(Candidate).where(Candidate.query_id == query.id)).all()[0].grade = 3
     bulk.withdraw(session, study, [mine[Tool.PAIRS, 1].id])
-    found = results_of(session, StudySource(session, "tulips"), query.id)
+    found = results_of(StudySource(session, "tulips"), query.id)
     columns = {(each.tool, each.round): each for each in found.judged_by}
     assert {key: each.state for key, each in columns.items()} == {
         (Tool.PAIRS, 0): "finished",
@@ -121,7 +121,7 @@ def test_one_table_has_ranks_grades_known_grades_notes_and_who_waits(session: Se
     source = StudySource(session, "tulips")
     said: dict[tuple[int, int], list[tuple[str, str]]] = {}
     for row in found.ranked:
-        about = answers_about(session, source, query.id, row.document.name)
+        about = answers_about(source, query.id, row.document.name)
         assert row.answers == sum(len(many) for each in about for many in each.said.values()) > 0
         for each in about:
             for verdict, answers in each.said.items():
@@ -131,13 +131,13 @@ def test_one_table_has_ranks_grades_known_grades_notes_and_who_waits(session: Se
     pairs = [mine[Tool.PAIRS, 0].id]
     for (number, at), both in said.items():
         if number in pairs:
-            who, asked, of = question_shown(session, source, query.id, number, at)
+            who, asked, of = question_shown(source, query.id, number, at)
             assert sorted(verdict for verdict, _ in both) == ["Better than", "Worse than"]
             assert {name for _, name in both} == {asked.left, asked.right}
             assert (who, of) == (named[mine[Tool.PAIRS, 0].user_id], mine[Tool.PAIRS, 0].answered)
     with pytest.raises(NotFound, match="no question 99"):
-        question_shown(session, source, query.id, pairs[0], 99)
-    empty = results_of(session, StudySource(session, "tulips"), other.id)
+        question_shown(source, query.id, pairs[0], 99)
+    empty = results_of(StudySource(session, "tulips"), other.id)
     assert {each.state for each in empty.judged_by} == {"waiting"}
     assert len(empty.ranked) == 4
 

@@ -86,11 +86,11 @@ def test_the_page_of_the_query_shows_the_team_once_with_the_answers_of_all(
     with sessions.read.begin() as session:
         slug = session.scalars(select(Study.slug)).one()
         source, query_id = StudySource(session, slug), team[0].look().query.id
-        results = query_results(session, source, query_id)
+        results = query_results(source, query_id)
         (found,) = results.finished
         assert found.assessor.count(" + ") == 2
         assert not results.unfinished
-        asked = session_answers(session, source, query_id, found.assignment_id).asked
+        asked = session_answers(source, query_id, found.assignment_id).asked
     assert [each.number for each in asked] == list(range(1, 10))
     assert all(each.effective for each in asked)
     assert [each.at for each in asked] == sorted(each.at for each in asked)

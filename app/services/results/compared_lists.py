@@ -86,9 +86,7 @@ class UnjudgedPages:
     documents: tuple[str, ...]
 
 
-def list_choices(
-    session: Session, source: StudySource, results: QueryResults, names: Sequence[str]
-) -> ListChoices:
+def list_choices(source: StudySource, results: QueryResults, names: Sequence[str]) -> ListChoices:
     """Return the lists of a query; ``names`` are those of the finished lists."""
     people = [
         ListChoice(_person_key(each.user_id, each.round), name)
@@ -96,34 +94,31 @@ def list_choices(
     ]
     if results.consensus is not None:
         people.insert(0, ListChoice(CONSENSUS, "Consensus"))
-    known = _systems(session, source, results.query.id)
+    known = _systems(source, results.query.id)
     systems = tuple(ListChoice(f"system:{name}", name) for name in known)
     return ListChoices(tuple(people), systems)
 
 
-def _systems(session: Session, source: StudySource, query_id: int) -> list[str]:
+def _systems(source: StudySource, query_id: int) -> list[str]:
     """Return the systems that have a run in the study, or a list of the query."""
-    runs = {run.system for run in queries.runs_of_study(session, source.study.id)}
-    return sorted(runs | _lists_of_query(session, query_id).keys())
+    runs = {run.system for run in queries.runs_of_study(source.session, source.study.id)}
+    return sorted(runs | _lists_of_query(source.session, query_id).keys())
 
 
-def unjudged_by_system(
-    session: Session, source: StudySource, query_id: int
-) -> tuple[UnjudgedPages, ...]:
+def unjudged_by_system(source: StudySource, query_id: int) -> tuple[UnjudgedPages, ...]:
     """Return which of its first k pages nobody has judged, of each system, most first."""
-    query, documents = text_and_documents(session, source, query_id)
-    asked, k = judged_documents(session, query_id), source.study.settings.k
+    query, documents = text_and_documents(source, query_id)
+    asked, k = judged_documents(source.session, query_id), source.study.settings.k
     judged = {name for name, each in documents.items() if each.id in asked}
     found = []
-    for system in _systems(session, source, query_id):
-        listed = _system_list(session, source, query, system, k)
+    for system in _systems(source, query_id):
+        listed = _system_list(source, query, system, k)
         missing = tuple(name for name in listed if name not in judged)
         found.append(UnjudgedPages(system, len(listed), missing))
     return tuple(sorted(found, key=lambda each: -len(each.documents)))
 
 
 def compare_lists(
-    session: Session,
     source: StudySource,
     results: QueryResults,
     choices: ListChoices,
@@ -132,7 +127,7 @@ def compare_lists(
     """Compare two lists of a query; raise NotFound for an unknown key."""
     k = results.k or source.study.settings.k
     first, second = map(choices.find, keys)
-    one, two = (_groups(session, source, results, each, k) for each in (first, second))
+    one, two = (_groups(source, results, each, k) for each in (first, second))
     mine, theirs = _entries(one, two, k), _entries(two, one, k)
     length = max(len(mine), len(theirs))
     rows = zip(_padded(mine, length), _padded(theirs, length), strict=True)
@@ -146,30 +141,26 @@ def _person_key(user_id: int, round: int) -> str:
     return f"person:{user_id}.{round + 1}"
 
 
-def _groups(
-    session: Session, source: StudySource, results: QueryResults, choice: ListChoice, k: int
-) -> Groups:
+def _groups(source: StudySource, results: QueryResults, choice: ListChoice, k: int) -> Groups:
     if choice.key == CONSENSUS:
         assert results.consensus is not None
         return [[name] for name in results.consensus.documents]
     for person in results.finished:
         if choice.key == _person_key(person.user_id, person.round):
             return person.found.groups
-    return [[name] for name in _system_list(session, source, results.query, choice.name, k)]
+    return [[name] for name in _system_list(source, results.query, choice.name, k)]
 
 
-def _system_list(
-    session: Session, source: StudySource, query: QueryText, system: str, k: int
-) -> Sequence[str]:
+def _system_list(source: StudySource, query: QueryText, system: str, k: int) -> Sequence[str]:
     """Return the first k documents of a run, or of a list that the study came with."""
     # Imported here, so that a server starts without the numerical libraries.
     from topkapi.analysis.report.subjects.systems import first_documents
 
-    for run in queries.runs_of_study(session, source.study.id):
+    for run in queries.runs_of_study(source.session, source.study.id):
         if run.system == system:
-            scores = scores_in_run(queries.run_data(session, run.id), query.name)
+            scores = scores_in_run(queries.run_data(source.session, run.id), query.name)
             return first_documents(scores, k)
-    return _names_of(session, _lists_of_query(session, query.id)[system][:k])
+    return _names_of(source.session, _lists_of_query(source.session, query.id)[system][:k])
 
 
 def _entries(groups: Groups, other: Groups, k: int) -> list[ListEntry]:

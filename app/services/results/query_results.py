@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from sqlalchemy.orm import Session
-
 from topkapi.analysis.data.exports import ConfidenceList, ConsensusList, ListJudgment, TopK
 from topkapi.app.db.models import JudgmentRow
 from topkapi.app.db.queries.assignments.manual_assignment import state_of
@@ -165,12 +163,12 @@ class QueryResults:
         return sum(each.spread >= DISPUTED for each in self.ranked)
 
 
-def query_results(session: Session, source: StudySource, query_id: int) -> QueryResults:
+def query_results(source: StudySource, query_id: int) -> QueryResults:
     """Return the results of one query of the source's study.
 
     The cost grows with the answers to this query alone.
     """
-    query = _query(session, source, query_id)
+    query = _query(source, query_id)
     people, adjudications, judged_by = [], [], []
     compared: list[ListJudgment] = []
     about: Counter[str] = Counter()
@@ -195,9 +193,9 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
             judged_by.append(_judged_by(name, work, _ranks(people[-1])))
     finished = tuple(each for each in people if each.found.complete)
     consensus = next(consensus_lists(source), None) if finished else None
-    documents = {each.name: each for each in queries.documents_of_query(session, query_id)}
+    documents = {each.name: each for each in queries.documents_of_query(source.session, query_id)}
     k = max((each.found.k for each in finished), default=0)
-    known = queries.known_grades(session, query_id)
+    known = queries.known_grades(source.session, query_id)
     names = [each.name for each in source.study.settings.grades]
     graded = {each.document: each.label for each in grade_labels(source)}
     order = [] if consensus is None else list(consensus.documents)
@@ -215,7 +213,7 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
         for name, document in documents.items()
     ]
     ranked.sort(key=lambda each: (each.consensus or k + 1, -graded.get(each.document.name, -1)))
-    sums = by_query(session, source.study.id, [query_id]).get(query_id)
+    sums = by_query(source.session, source.study.id, [query_id]).get(query_id)
     return QueryResults(
         query=query,
         k=k,
@@ -229,7 +227,7 @@ def query_results(session: Session, source: StudySource, query_id: int) -> Query
         compared=tuple(compared),
         assigned=sums.assigned if sums else 0,
         finished_work=sums.finished if sums else 0,
-        missing=missing_by_query(missing_work(session, source.study))[query_id],
+        missing=missing_by_query(missing_work(source.session, source.study))[query_id],
     )
 
 
@@ -263,35 +261,31 @@ def _notes(work: AssignmentRecord, rows: Sequence[JudgmentRow]) -> Iterator[tupl
                 yield work.names[page], row.note
 
 
-def session_answers(
-    session: Session, source: StudySource, query_id: int, assignment_id: int
-) -> SessionAnswers:
+def session_answers(source: StudySource, query_id: int, assignment_id: int) -> SessionAnswers:
     """Return the answers of one session with pairs of the query, in order.
 
     The confidence takes about two milliseconds per answer, unless the sorter is `robust`.
     """
-    work, rows = _session(session, source, query_id, assignment_id)
+    work, rows = _session(source, query_id, assignment_id)
     is_list = work.assignment.tool is Tool.PAIRS and not work.adjudicates
     confidence = None if not is_list else confidence_record(work, rows)
     return SessionAnswers(_asked(work, rows), confidence)
 
 
 def question_shown(
-    session: Session, source: StudySource, query_id: int, assignment_id: int, number: int
+    source: StudySource, query_id: int, assignment_id: int, number: int
 ) -> tuple[str, Asked, int]:
     """Return the assessor, the question ``number`` of a session and how many it has."""
-    work, rows = _session(session, source, query_id, assignment_id)
+    work, rows = _session(source, query_id, assignment_id)
     asked = _asked(work, rows)
     if not 1 <= number <= len(asked) or not asked[number - 1].left:
         raise NotFound(f"This session has no question {number} about pages.")
     return _person_name(source, work), asked[number - 1], len(asked)
 
 
-def answers_about(
-    session: Session, source: StudySource, query_id: int, document: str
-) -> list[AnswersAbout]:
+def answers_about(source: StudySource, query_id: int, document: str) -> list[AnswersAbout]:
     """Return the answers that count about a page, by session and by what they say."""
-    _query(session, source, query_id)
+    _query(source, query_id)
     answers = []
     for work, rows in _logs(source):
         row, said = work.assignment, dict[str, list[Asked]]()
@@ -307,20 +301,20 @@ def answers_about(
 
 
 def _session(
-    session: Session, source: StudySource, query_id: int, assignment_id: int
+    source: StudySource, query_id: int, assignment_id: int
 ) -> tuple[AssignmentRecord, list[JudgmentRow]]:
-    _query(session, source, query_id)
+    _query(source, query_id)
     for found in _logs(source, assignment_id):
         return found
     raise NotFound("There are no such questions. The work may have been withdrawn.")
 
 
 def text_and_documents(
-    session: Session, source: StudySource, query_id: int
+    source: StudySource, query_id: int
 ) -> tuple[QueryText, Mapping[str, QueryDocument]]:
     """Return a query and its documents by name."""
-    query = _query(session, source, query_id)
-    found = queries.documents_of_query(session, query_id)
+    query = _query(source, query_id)
+    found = queries.documents_of_query(source.session, query_id)
     return query, {each.name: each for each in found}
 
 
@@ -339,9 +333,9 @@ def _spread(ranks: Iterable[int | None], k: int) -> int:
     return max(known, default=0) - min(known, default=0)
 
 
-def _query(session: Session, source: StudySource, query_id: int) -> QueryText:
+def _query(source: StudySource, query_id: int) -> QueryText:
     """Return a query of the source's study, and restrict the source to it."""
-    query = queries.query_text(session, source.study.id, query_id)
+    query = queries.query_text(source.session, source.study.id, query_id)
     if query is None:
         raise NotFound(f"The study {source.study.slug!r} has no query with the number {query_id}.")
     source.only_query = query_id

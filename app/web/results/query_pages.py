@@ -44,11 +44,11 @@ Key = Annotated[str, Query(max_length=400)]
 @router.get("/{query_id}")
 def get_query_results(visit: ReaderVisit, query_id: RowId, a: Key = "", b: Key = "") -> Response:
     """Show each assessor's list beside the consensus, and two lists ``a`` and ``b`` compared."""
-    session, source = visit.session, StudySource(visit.session, visit.study.slug)
-    results = query_results(session, source, query_id)
+    source = StudySource(visit.session, visit.study.slug)
+    results = query_results(source, query_id)
     names = list_names(results)
-    choices = list_choices(session, source, results, names)
-    compared = compare_lists(session, source, results, choices, (a, b)) if a and b else None
+    choices = list_choices(source, results, names)
+    compared = compare_lists(source, results, choices, (a, b)) if a and b else None
     view = QueryResultsView(
         head=visit.head("queries"),
         results=results,
@@ -65,9 +65,9 @@ def get_query_results(visit: ReaderVisit, query_id: RowId, a: Key = "", b: Key =
 @router.get("/{query_id}/answers")
 def get_answers_about(visit: ReaderVisit, query_id: RowId, document: Key = "") -> Response:
     """Show the answers behind one page of the query, as a part of the page of the query."""
-    session, source = visit.session, StudySource(visit.session, visit.study.slug)
-    _, documents = text_and_documents(session, source, query_id)
-    answers = answers_about(session, source, query_id, document)
+    source = StudySource(visit.session, visit.study.slug)
+    _, documents = text_and_documents(source, query_id)
+    answers = answers_about(source, query_id, document)
     titles = {name: each.title for name, each in documents.items()}
     addresses = {
         number: visit.url("get_questions", query_id=query_id, assignment_id=number)
@@ -82,9 +82,9 @@ def get_question(
     visit: ReaderVisit, query_id: RowId, assignment_id: RowId, number: RowId
 ) -> Response:
     """Show the two pages of one question side by side, as they were judged."""
-    session, source = visit.session, StudySource(visit.session, visit.study.slug)
-    query, documents = text_and_documents(session, source, query_id)
-    assessor, asked, of = question_shown(session, source, query_id, assignment_id, number)
+    source = StudySource(visit.session, visit.study.slug)
+    query, documents = text_and_documents(source, query_id)
+    assessor, asked, of = question_shown(source, query_id, assignment_id, number)
     pages = _pages(visit, query.text, documents, same_canvas=True)
     shown = [pages[name] for name in (asked.left, asked.right) if name in pages]
     head = visit.head("queries")
@@ -96,9 +96,9 @@ def get_question(
 @router.get("/{query_id}/questions/{assignment_id}")
 def get_questions(visit: ReaderVisit, query_id: RowId, assignment_id: RowId) -> Response:
     """Show the questions of one session in order, as a part of the page of the query."""
-    session, source = visit.session, StudySource(visit.session, visit.study.slug)
-    found = session_answers(session, source, query_id, assignment_id)
-    query, documents = text_and_documents(session, source, query_id)
+    source = StudySource(visit.session, visit.study.slug)
+    found = session_answers(source, query_id, assignment_id)
+    query, documents = text_and_documents(source, query_id)
     pages = _pages(visit, query.text, documents)
     address = visit.url("get_questions", query_id=query_id, assignment_id=assignment_id)
     return visit.show("results/_questions.html", QuestionsView(found, pages, _ANSWERS, address))
@@ -107,9 +107,9 @@ def get_questions(visit: ReaderVisit, query_id: RowId, assignment_id: RowId) -> 
 @router.get("/{query_id}/unjudged")
 def get_unjudged(visit: ReaderVisit, query_id: RowId) -> Response:
     """Show which pages of each system nobody has judged, as a part of the page of the query."""
-    session, source = visit.session, StudySource(visit.session, visit.study.slug)
-    found = unjudged_by_system(session, source, query_id)
-    query, documents = text_and_documents(session, source, query_id)
+    source = StudySource(visit.session, visit.study.slug)
+    found = unjudged_by_system(source, query_id)
+    query, documents = text_and_documents(source, query_id)
     pages = _pages(visit, query.text, documents)
     return visit.show("results/_unjudged.html", UnjudgedView(found, pages))
 

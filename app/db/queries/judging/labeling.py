@@ -111,15 +111,7 @@ _LAST_POSITION = (
     .correlate(Assignment)
     .scalar_subquery()
 )
-_ENTRY = (
-    JudgmentRow.entry,
-    JudgmentRow.question_kind,
-    JudgmentRow.left_id,
-    JudgmentRow.right_id,
-    JudgmentRow.left_ranking_id,
-    JudgmentRow.right_ranking_id,
-    JudgmentRow.answer,
-)
+_LAST_ENTRY = [getattr(JudgmentRow, name) for name in LastEntry._fields]
 _HEAD = (
     select(
         Assignment.id,
@@ -140,9 +132,7 @@ _HEAD = (
         TimerEvent.active_ms,
         _ELSEWHERE_AT,
         Highlight.terms,
-        JudgmentRow.position,
-        JudgmentRow.created_at,
-        *_ENTRY,
+        *_LAST_ENTRY,
     )
     .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
     .outerjoin(
@@ -160,7 +150,7 @@ _LOCKED_HEAD = _HEAD.with_for_update(of=Assignment)
 _JUDGMENTS = Base.metadata.tables[JudgmentRow.__tablename__]
 _ASSIGNMENTS = Base.metadata.tables[Assignment.__tablename__]
 _LOG = (
-    select(*_ENTRY)
+    select(*_LAST_ENTRY[2:])  # without position and time
     .where(
         JudgmentRow.assignment_id == bindparam("assignment_id"),
         JudgmentRow.position >= bindparam("position"),

@@ -18,9 +18,8 @@ class JudgmentColumns:
     """Effective answers to pairs, as columns of `Judgments`."""
 
     def __init__(self) -> None:
-        self._assessor, self._query, self._position = array("q"), array("q"), array("q")
-        self._left, self._right, self._answer = array("q"), array("q"), array("q")
-        self._check = array("b")
+        whole = ("assessor", "query", "left", "right", "answer", "position")
+        self._columns = {**{name: array("q") for name in whole}, "check": array("b")}
         self._begins: dict[tuple[int, int], int] = {}
 
     def take(
@@ -37,25 +36,21 @@ class JudgmentColumns:
             )
             if effective and preference is not None and answers.kind[at] != ATTENTION
         ]
-        self._assessor.extend([assessor] * len(kept))
-        self._query.extend([query] * len(kept))
-        self._left.extend([page_index[answers.left[at]] for at in kept])
-        self._right.extend([page_index[answers.right[at]] for at in kept])
-        self._answer.extend([preferences[at] or 0 for at in kept])
-        self._position.extend([begin + at for at in kept])
-        self._check.extend([answers.kind[at] == CHECK for at in kept])
+        found: dict[str, list[int]] = {
+            "assessor": [assessor] * len(kept),
+            "query": [query] * len(kept),
+            "left": [page_index[answers.left[at]] for at in kept],
+            "right": [page_index[answers.right[at]] for at in kept],
+            "answer": [preferences[at] or 0 for at in kept],
+            "position": [begin + at for at in kept],
+            "check": [answers.kind[at] == CHECK for at in kept],
+        }
+        for name, values in found.items():
+            self._columns[name].extend(values)
 
     def judgments(self) -> Judgments:
         """Return all judgments."""
-        return Judgments.of(
-            assessor=self._assessor,
-            query=self._query,
-            left=self._left,
-            right=self._right,
-            answer=self._answer,
-            position=self._position,
-            check=self._check,
-        )
+        return Judgments.of(**self._columns)
 
 
 class SessionColumns:
