@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -47,13 +46,6 @@ commands = typer.Typer()
 _FOLDS = 5
 _DEPTH = 10  # positions of files that count by default
 Seed = Annotated[int, typer.Option(help="Random seed.")]
-
-
-class Kept(StrEnum):
-    """What the learner's penalty keeps small."""
-
-    STEPS = "steps"
-    WEIGHTS = "weights"
 
 
 @commands.command(
@@ -98,8 +90,9 @@ def learn(
     ] = None,
     ties: Annotated[float, typer.Option(min=0, help="Weight of a tie, relative to --c.")] = 1.0,
     penalty: Annotated[
-        Kept, typer.Option(help="What to penalize: steps between grades, or weights.")
-    ] = Kept.STEPS,
+        Literal["steps", "weights"],
+        typer.Option(help="What to penalize: steps between grades, or weights."),
+    ] = "steps",
     folds: Annotated[
         int | None,
         typer.Option(
@@ -125,7 +118,7 @@ def learn(
         groups=queries,
         c=c,
         c_ties_share=ties,
-        penalty=penalty.value,
+        penalty=penalty,
         n_folds=folds or max(2, min(_FOLDS, np.unique(queries).size)),
         bootstrap=bootstrap,
         seed=seed,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import nullcontext
 from csv import DictReader
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -217,17 +217,12 @@ def data(
     ] = None,
 ) -> None:
     """Write all data stored about a person, as JSON."""
-    with open_sessions() as sessions, sessions.read() as session, _opened(out) as file:
+    with (
+        open_sessions() as sessions,
+        sessions.read() as session,
+        nullcontext(sys.stdout) if out is None else out.open("w", encoding="utf-8") as file,
+    ):
         file.writelines(own_data(session, accounts.user_of_email(session, email)))
-
-
-@contextmanager
-def _opened(path: Path | None) -> Iterator[TextIO]:
-    if path is None:
-        yield sys.stdout
-        return
-    with path.open("w", encoding="utf-8") as file:
-        yield file
 
 
 def _new_password() -> str:

@@ -12,7 +12,7 @@ from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent
 from topkapi.app.db.queries.judging.labeling import AssignmentHead, assignment_of
-from topkapi.app.db.queries.judging.timing import count_pauses
+from topkapi.app.db.queries.judging.timing import count_pauses, time_on_question
 from topkapi.app.domain.enums import TimerKind
 from topkapi.app.domain.errors import NotFound
 from topkapi.app.domain.log import EntryKind
@@ -25,7 +25,6 @@ from topkapi.app.services.judging.timing import (
     record_event,
     spent_on_answer,
     spent_on_entry,
-    time_on_question,
 )
 from topkapi.app.services.late_writes import LateWrite, LateWrites
 

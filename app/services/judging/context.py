@@ -8,9 +8,9 @@ from sqlalchemy.orm import Session
 from topkapi.app.db.models import User
 from topkapi.app.db.queries.judging import labeling as queries
 from topkapi.app.db.queries.judging.queue import work_in_study
+from topkapi.app.db.queries.judging.timing import time_on_question
 from topkapi.app.domain.shortcuts import keys_of
 from topkapi.app.domain.study import StudySettings
-from topkapi.app.services.judging import timing
 from topkapi.app.services.judging.labeling import assignment_at_work
 from topkapi.app.services.judging.states import AssignmentState
 
@@ -47,7 +47,7 @@ def judging_context(
         settings=study.settings,
         number=1 + sum(row.finished_at is not None for row in mine if row.id != assignment.id),
         of=max(1, len(mine)),
-        question_ms=timing.time_on_question(session, assignment),
+        question_ms=time_on_question(session, assignment),
         keys=keys_of(session.get_one(User, user_id).keys),
         answers=sum(row.answered for row in mine if row.tool is assignment_state.tool),
         added=sum(row.added_pages for row in mine if row.id == assignment.id),

@@ -53,7 +53,7 @@ def record_event(
     at = at or now()
     note_presence(session, assignment, report.kind, at)
     if report.kind is TimerKind.START:
-        active_ms = time_on_question(session, assignment)
+        active_ms = queries.time_on_question(session, assignment)
     else:
         active_ms = spent_on_entry(assignment, report.active_ms, at).active_ms
     event = TimerEvent(
@@ -97,7 +97,8 @@ def spent_on_answer(
         time = spent(active_ms, since=assignment.last_entry_at or at, now=at, unclaimed_ms=left)
     most = time.active_ms
     if most > UNSEEN_SECONDS * 1000:
-        most = min(most, time_on_question(session, assignment) + UNSEEN_SECONDS * 1000)
+        seen = queries.time_on_question(session, assignment)
+        most = min(most, seen + UNSEEN_SECONDS * 1000)
     elsewhere = assignment.elsewhere_at
     if elsewhere is not None and elsewhere > (since or assignment.created_at):
         most = min(most, *_not_elsewhere(session, assignment, at, since if waited else None, left))
@@ -156,8 +157,3 @@ def first_serving(assignment_id: int, at: datetime) -> Insert:
     }
     row = select(*values.values()).where(~exists().where(*start))
     return insert(TimerEvent).from_select(list(values), row)
-
-
-def time_on_question(session: Session, assignment: AssignmentHead) -> int:
-    """Return how long the open question has been looked at, in milliseconds."""
-    return queries.most_active_ms(session, assignment)

@@ -43,7 +43,6 @@ from topkapi.app.web.judging.finished_view import compared_view, finished_view
 from topkapi.app.web.judging.question_view import QuestionView, progress_view, question_view
 from topkapi.app.web.judging.views import (
     EntryForm,
-    EntryRefusal,
     FragmentView,
     GuidelinesView,
     Milliseconds,
@@ -112,9 +111,7 @@ def _enter(
         raise
     except LogRefusal as refusal:
         now_open = assignment_state(request, session, user.id, assignment_id)
-        return _show(
-            request, session, user, now_open, stale=EntryRefusal(refusal.code, str(refusal))
-        )
+        return _show(request, session, user, now_open, stale=refusal)
     if htmx.wants_fragment(request):
         needs_session = after.tool is Tool.LISTS or after.can_redo
         return _show(request, session, user, after) if needs_session else after
@@ -249,7 +246,7 @@ def _show(
     user: User | PersonView,
     assignment_state: AssignmentState,
     *,
-    stale: EntryRefusal | None = None,
+    stale: LogRefusal | None = None,
 ) -> Response:
     """Show the question as a page or a fragment, or the result as a page."""
     status = 409 if stale else 200
@@ -271,7 +268,7 @@ def _fragment(
     request: Request,
     assignment_state: AssignmentState,
     session: Session | None = None,
-    stale: EntryRefusal | None = None,
+    stale: LogRefusal | None = None,
 ) -> Response:
     """Return the parts of the page that change, and the possible next questions if known."""
     question = _question(request, session, assignment_state)
@@ -286,7 +283,7 @@ def _work_view(
     session: Session,
     user: User | PersonView,
     assignment_state: AssignmentState,
-    stale: EntryRefusal | None,
+    stale: LogRefusal | None,
 ) -> WorkView:
     context = judging_context(session, assignment_state, user_id=user.id)
     by_pairs = assignment_state.tool is Tool.PAIRS

@@ -7,6 +7,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from topkapi.app.domain.enums import Tool
+from topkapi.app.domain.errors import LogRefusal
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.pairs.confidence import ListConfidence, PageConfidence
@@ -46,14 +47,6 @@ class TermsView:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryRefusal:
-    """Why an entry was refused."""
-
-    code: str
-    message: str
-
-
-@dataclass(frozen=True, slots=True)
 class UndoneView:
     """The answer that was undone, as its button names it, and its note."""
 
@@ -79,7 +72,7 @@ class WorkView:
     offered: Sequence[Answer]
     grades: Sequence[Grade]
     guidelines: str
-    stale: EntryRefusal | None = None
+    stale: LogRefusal | None = None
     undone: UndoneView | None = None
     layout: str = "judging/work.html"
 
@@ -110,7 +103,7 @@ class FragmentView:
     """The parts of a judging page that change after an entry, and the possible next questions."""
 
     question: QuestionView
-    stale: EntryRefusal | None = None
+    stale: LogRefusal | None = None
     undone: UndoneView | None = None
     possible: Sequence[PossibleQuestion] = ()
 

@@ -49,8 +49,8 @@ _UNCLAIMED = select(
 )
 
 
-def most_active_ms(session: Session, assignment: AssignmentHead) -> int:
-    """Return the highest time that any clock has reported since the last entry of the log.
+def time_on_question(session: Session, assignment: AssignmentHead) -> int:
+    """Return the highest time, in milliseconds, that any clock has reported since the last entry.
 
     A pause for inactivity takes time back: what was reported before it does not count.
     """
