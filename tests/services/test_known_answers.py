@@ -29,7 +29,7 @@ from topkapi.app.services.importing.checking import check_study
 from topkapi.app.services.importing.comparing import Unchanged
 from topkapi.app.services.importing.kinds.gold import gold_facts
 from topkapi.app.services.judging.labeling import Submission
-from topkapi.app.services.progress.study_progress import line_of_person, overview
+from topkapi.app.services.progress.study_progress import overview
 from topkapi.app.services.progress.tables import assessors
 from topkapi.app.services.studies import full_copy
 from topkapi.app.services.studies.copy_import import read_copy
@@ -132,7 +132,7 @@ def test_gold_decides_and_sums_reach_the_table(session: Session, tmp_path: Path)
     left, right = row.plan["order"][:2]
     session.add(GoldPair(query_id=query.id, left_id=left, right_id=right, answer="left"))
     session.flush()
-    line = line_of_person(overview(session, study))[person.id]
+    line = overview(session, study).people[person.id]
     assert line.accuracy == 0.4
     head, cells = assessors(session, study)
     found = dict(zip(head, cells, strict=True))

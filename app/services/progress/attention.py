@@ -13,7 +13,6 @@ from topkapi.app.services.progress.study_progress import (
     Line,
     Overview,
     is_very_fast,
-    line_of_person,
 )
 
 _SLOW, _MIN_ANSWERS = 3.0, 20  # multiple of the study's time per answer; minimum number of answers
@@ -65,7 +64,7 @@ def concerns(
     """
     return [
         each
-        for user_id, line in line_of_person(seen).items()
+        for user_id, line in seen.people.items()
         for each in (
             *_randomness(user_id, members.get(user_id)),
             *_concerns(user_id, line, seen, sides.get(user_id, (0, 0)), at - begun_at, at),

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any, Self
 
 from sqlalchemy import select
@@ -126,7 +127,7 @@ class FinishedWork:
     at: datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Overview:
     """The whole study, each of its tools, and the snapshot that they were computed from.
 
@@ -137,6 +138,15 @@ class Overview:
     tools: Mapping[Tool, Line]
     missing: Mapping[int, int]
     work: Snapshot
+
+    @cached_property
+    def people(self) -> Mapping[int, Line]:
+        """The progress of everyone with work in the study, by id."""
+        parts: dict[int, list[Sums]] = {}
+        for user_id, _, sums in self.work.people:
+            parts.setdefault(user_id, []).append(sums)
+        typical = _typical_of_all(self)
+        return {user_id: _line(_added(many), typical) for user_id, many in parts.items()}
 
 
 def overview(session: Session, study: Study, snapshots: Snapshots | None = None) -> Overview:
@@ -165,26 +175,12 @@ def people(
     session: Session, wanted: Ordered, seen: Overview
 ) -> tuple[list[tuple[PersonHead, Line]], int]:
     """Return a page of the people with their progress, and the number of matching people."""
-    mine = _by_person(seen)
-    matching = _matching_people(session, mine, wanted.search)
+    matching = _matching_people(session, seen.people, wanted.search)
     users = {user.id: PersonHead(user.id, user.name, user.email) for user in matching}
-    order = _in_order(list(users), mine, wanted)
-    typical = _typical_of_all(seen)
+    sums = {user_id: line.sums for user_id, line in seen.people.items()}
+    order = _in_order(list(users), sums, wanted)
     page = order[wanted.offset : wanted.offset + wanted.limit]
-    return [(users[each], _line(mine[each], typical)) for each in page], len(order)
-
-
-def line_of_person(seen: Overview) -> dict[int, Line]:
-    """Return the progress of everyone with work in the study, by id."""
-    typical = _typical_of_all(seen)
-    return {user_id: _line(sums, typical) for user_id, sums in _by_person(seen).items()}
-
-
-def _by_person(seen: Overview) -> dict[int, Sums]:
-    parts: dict[int, list[Sums]] = {}
-    for user_id, _, sums in seen.work.people:
-        parts.setdefault(user_id, []).append(sums)
-    return {user_id: _added(many) for user_id, many in parts.items()}
+    return [(users[each], seen.people[each]) for each in page], len(order)
 
 
 def by_query(

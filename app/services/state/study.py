@@ -131,16 +131,30 @@ def study_state(
     )
 
 
-def next_step(session: Session, study: Study, seen: Overview, *, may_change: bool) -> StudyNeed:
+def next_step(
+    session: Session,
+    study: Study,
+    seen: Overview,
+    known: Sequence[Concern] | None = None,
+    *,
+    may_change: bool,
+) -> StudyNeed:
     """Return what is to be done next, without computing what comes after it."""
     rest = _rest(study, seen.all, may_change=may_change)
-    return next(needs(session, study, seen, now()), rest) if may_change else rest
+    return next(needs(session, study, seen, now(), known), rest) if may_change else rest
 
 
-def needs(session: Session, study: Study, seen: Overview, at: datetime) -> Iterator[StudyNeed]:
+def needs(
+    session: Session,
+    study: Study,
+    seen: Overview,
+    at: datetime,
+    known: Sequence[Concern] | None = None,
+) -> Iterator[StudyNeed]:
     """Yield what a study and its people need, most pressing first; an archived one needs nothing.
 
-    Queries are disputed only once all work is finished, as far as the latest report says.
+    ``known`` are the concerns of the study, if they have been computed. Queries are disputed only
+    once all work is finished, as far as the latest report says.
     """
     if study.archived_at is not None:
         return
@@ -151,8 +165,9 @@ def needs(session: Session, study: Study, seen: Overview, at: datetime) -> Itera
     if missing := study_progress.why_missing(session, seen):
         gaps = f"Fill {line.missing} gap{'s' * (line.missing != 1)}"
         yield _need(study, Sign.GAPS, missing, gaps, "assign")
+    known = concerns_of_study(session, study, seen, at) if known is None else known
     found = [
-        *most_pressing(concerns_of_study(session, study, seen, at)),
+        *most_pressing(known),
         *_untrained(session, study, seen),
     ]
     users = users_by_id(session, [each.user_id for each in found])
@@ -193,7 +208,7 @@ def studies_of_person(
     work = []
     for study in queries.open_studies(session):
         seen = study_progress.overview(session, study, snapshots or Snapshots())
-        if line := study_progress.line_of_person(seen).get(user_id):
+        if line := seen.people.get(user_id):
             why = concerns_of_study(session, study, seen)
             mine = [each for each in why if each.user_id == user_id]
             work.append(PersonInStudy(study.slug, study.name, line, mine))
@@ -245,11 +260,11 @@ def _untrained(session: Session, study: Study, seen: Overview) -> list[Concern]:
     """Return who has failed the training and waits; people whose work was withdrawn do not."""
     if not study.settings.training:
         return []
-    rules, waiting = rules_of(study.settings), study_progress.line_of_person(seen)
+    rules = rules_of(study.settings)
     return [
         Concern(row.user_id, Sign.UNTRAINED, f"has used all {rules.tries + row.granted} tries")
         for row in open_trainings_of(session, study.id)
-        if row.user_id in waiting and record_of(row).step(rules) is Step.FAILED
+        if row.user_id in seen.people and record_of(row).step(rules) is Step.FAILED
     ]
 
 

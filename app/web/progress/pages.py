@@ -98,7 +98,7 @@ def _view(
     choices = Choices(visit.url("get_progress"), {**values, **numbers})
     flagged = flags.flags_of_study(session, study.id, limit=FLAGS)
     return ProgressView(
-        head=visit.head("progress", seen),
+        head=visit.head("progress", seen, concerns=concerns),
         overview=seen,
         people=[
             PersonLine(

@@ -1,6 +1,6 @@
 """A visit to a page of a study: the request, its transaction, the person and the study."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -12,6 +12,7 @@ from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.studies.studies import required_study
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import AppError
+from topkapi.app.services.progress.attention import Concern
 from topkapi.app.services.progress.study_progress import Overview, overview
 from topkapi.app.services.promise import word_of
 from topkapi.app.services.state.study import StudyNeed, next_step
@@ -84,7 +85,11 @@ class Visit:
     study: Study
 
     def head(
-        self, tab: str, seen: Overview | None = None, next: StudyNeed | None = None
+        self,
+        tab: str,
+        seen: Overview | None = None,
+        next: StudyNeed | None = None,
+        concerns: Sequence[Concern] | None = None,
     ) -> StudyHead:
         """Return the head of the page; what is not given of it is computed."""
         session, study, may_change = self.session, self.study, self.user.role is Role.ADMIN
@@ -97,7 +102,7 @@ class Visit:
             state=word_of(study, seen.all.promised, sums.begun, sums.finished),
             tab=tab,
             may_change=may_change,
-            next=next or next_step(session, study, seen, may_change=may_change),
+            next=next or next_step(session, study, seen, concerns, may_change=may_change),
         )
 
     def show(
