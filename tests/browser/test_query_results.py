@@ -1,7 +1,7 @@
 """A researcher reads the results of a query: lists, ranks, questions, and the pages themselves."""
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, expect
+from playwright.sync_api import BrowserContext, Locator, Route, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
@@ -69,6 +69,30 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
     missing = page.goto(f"{site.server.url}/studies/{slug}/queries/999999")
     assert missing is not None
     assert missing.status == 404
+
+
+def test_what_is_opened_before_the_scripts_are_there_is_loaded(
+    site: Site, context: BrowserContext
+) -> None:
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.RESEARCHER)
+        study = f"early-{user.id}"
+        make_judged_study(session, slug=study)
+        query = session.scalars(select(Query).join(Study).where(Study.slug == study)).first()
+        assert query is not None
+        address = f"{site.server.url}/studies/{study}/queries/{query.id}"
+    context.add_cookies([site.cookie(user)])
+    page = context.new_page()
+    held: list[Route] = []
+    page.route("**/htmx.min.js*", lambda route: held.append(route))
+    page.goto(address, wait_until="commit")
+    ranks = page.get_by_role("region", name="Ranks and grades of the pages")
+    ranks.locator("summary").first.click()
+    page.locator("summary", has_text="the questions in order").first.click()
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.get_by_text("Expected overlap at 3")).to_be_visible()
+    expect(ranks.locator(".why .asked a").first).to_be_visible()
 
 
 def test_pages_open_wherever_they_are_named(site: Site, context: BrowserContext) -> None:
