@@ -284,11 +284,11 @@ def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named line with a value per position, and the low and high ends around it if known."""
+    """A named line with a value per position, and, if known, all low and all high ends around it."""
 
     name: str
     values: Sequence[float]
-    bounds: Sequence[Sequence[float]] | None = None
+    bounds: tuple[Sequence[float], Sequence[float]] | None = None
 
 
 def lines(

@@ -7,6 +7,7 @@ import zipfile
 
 import httpx
 import pytest
+from pydantic import TypeAdapter
 from sqlalchemy import select
 
 from tests.exporting import judge, make_judged_study
@@ -20,6 +21,8 @@ from topkapi.app.services.assignments import adjudication
 from topkapi.app.services.jobs import store
 from topkapi.app.services.jobs.worker import Worker
 from topkapi.app.services.results.reports import cache
+from topkapi.app.services.simulation.plan_records import Planned, PlannedEffort, PlannedWork
+from topkapi.app.web.jobs.views import planned_view
 
 HTMX = {"HX-Request": "true"}
 
@@ -41,6 +44,28 @@ def bearer(rana: User, sessions: Sessions) -> dict[str, str]:
     """Return the headers of the same person's API requests."""
     with sessions.write.begin() as session:
         return token_headers(session, rana)
+
+
+@pytest.mark.parametrize("budgets", [2, 3])
+def test_the_plot_of_a_plan_has_the_interval_of_each_budget(budgets: int) -> None:
+    efforts = [
+        PlannedEffort(
+            20 * n, 80 * n, n, n, n / 5, (n / 5 - 0.05, n / 5 + 0.05), n / 5, (0, 1), None
+        )
+        for n in range(1, budgets + 1)
+    ]
+    found = Planned(PlannedWork(4, 1, 2, 12), 20, 5, 0.1, tuple(efforts), None, None)
+    result = TypeAdapter(Planned).dump_json(found)
+    view = planned_view(Job(kind="plan", parameters={"goal": 0.9}, result=result))
+    assert view is not None
+    area = re.search(r'<polygon class="band-a" points="([^"]+)"', view.plot or "")
+    assert area is not None
+    ends = [tuple(map(float, point.split(","))) for point in area[1].split()]
+    highs, lows = ends[:budgets], ends[: budgets - 1 : -1]
+    assert [x for x, _ in highs] == [x for x, _ in lows]
+    step = highs[0][1] - highs[1][1]  # between means that are .2 apart
+    for (_, high), (_, low) in zip(highs, lows, strict=True):
+        assert low - high == pytest.approx(step / 2, abs=0.2)
 
 
 @pytest.mark.thorough

@@ -118,8 +118,9 @@ def _plot(found: Planned, goal: float | None) -> Markup | None:
     rows = found.efforts
     if len(rows) < 2:
         return None
+    lows, highs = zip(*(r.kappa_ndcg_interval for r in rows), strict=True)
     curves = [
-        Curve("kappa-NDCG", [r.kappa_ndcg for r in rows], [r.kappa_ndcg_interval for r in rows]),
+        Curve("kappa-NDCG", [r.kappa_ndcg for r in rows], (lows, highs)),
         Curve("overlap", [r.overlap for r in rows]),
     ]
     if goal is not None:
