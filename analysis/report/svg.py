@@ -284,7 +284,7 @@ def histogram(title: str, shares: Sequence[float], bars: int = 20) -> Markup:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """A named line with a value per position, and, if known, all low and all high ends around it."""
+    """A named line with a value per position; ``bounds`` are all low and all high ends."""
 
     name: str
     values: Sequence[float]
