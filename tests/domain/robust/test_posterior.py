@@ -1,5 +1,6 @@
 """The posterior against weighted draws from the prior, question choice, stated quality."""
 
+from dataclasses import replace
 from math import erf, sqrt
 from random import Random
 
@@ -177,14 +178,21 @@ def test_a_prior_that_is_sure_keeps_its_error_model() -> None:
     assert sorter._posterior.error_rate_of(0) == pytest.approx(error_rates()[2, 3], abs=0.01)
 
 
+@pytest.mark.parametrize("far", [0, 40])
 @pytest.mark.parametrize("goal", list(Goal))
-def test_the_question_is_least_known_about_the_pages_that_matter_most(goal: Goal) -> None:
-    """Compare with every pair, the variances of the answer given the scores and in all."""
+def test_the_question_is_least_known_about_the_pages_that_matter_most(
+    goal: Goal, far: float
+) -> None:
+    """Compare with every pair, the variances of the answer given the scores and in all.
+
+    Only differences of scores count, however far they are from those before the first answer.
+    """
     n, k = 6, 3
     posterior = Posterior(n, (GENERAL,))
     for pair, preference in (((0, 1), FIRST), ((2, 3), SECOND), ((1, 2), FIRST)):
         posterior.take(pair, preference)
     drawn = sampled(posterior, k, 400, np.random.default_rng(1))
+    drawn = replace(drawn, scores=drawn.scores + far)
     fade = {Goal.ORDER: 0.8, Goal.MEMBERS: 1.0}[goal]
     worth = np.zeros(drawn.scores.shape)
     for row, best in enumerate(drawn.best):

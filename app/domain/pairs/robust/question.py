@@ -26,7 +26,7 @@ DRAWS = 640
 CANDIDATES = 24  # pages whose pairs are considered, while one of them may be asked
 PAIRS = 276  # considered at most, those of all candidates
 BREADTH = 10  # least number of ranks that matter, for the order
-_FAR = 23.0  # of scores: odds of beyond 1e-17 are all alike
+_FAR = 46.0  # below the best of a draw: odds beyond 1e-34 are all alike
 _LOGISTIC = np.float32(1.702)  # the logistic function that is nearest to the normal distribution
 FADES = {Goal.ORDER: (0.8, 0.65), Goal.MEMBERS: (1.0, 1.0)}  # per rank: first question, last
 
@@ -87,11 +87,13 @@ def best_question(
     else:
         return None
     lapse = posterior.lapses()[drawn.points, person].astype(np.float32)
-    scores = np.clip(drawn.scores[:, pages].T, -_FAR, _FAR).astype(np.float32)
+    scores = drawn.scores[:, pages].T
+    scores = np.maximum(scores - scores.max(axis=0), -_FAR).astype(np.float32)
     odds = np.exp(_LOGISTIC * scores)
     chances = (1.0 - lapse) / (1.0 + odds[j] / odds[i]) + lapse / 2.0
     mean = chances.mean(axis=1)
-    variance = np.einsum("ij,ij->i", chances, chances) / lapse.size - mean**2
+    chances -= mean[:, None]
+    variance = np.einsum("ij,ij->i", chances, chances) / lapse.size
     told = variance / (mean * (1.0 - mean)) * (matters[pages[i]] + matters[pages[j]])
     best = int(np.argmax(told))
     pair = int(pages[i[best]]), int(pages[j[best]])
