@@ -139,6 +139,18 @@ def test_who_needs_attention_and_why(
     assert words in found.reason
 
 
+def test_who_is_slow_and_has_finished_is_checked_in_finished_work(
+    session: Session, study: Study
+) -> None:
+    usual(session, study)
+    sums = {"answered": 30, "active_ms": 1_800_000, "last_entry_at": now()}
+    row = work(session, study, make_user(session, name="Dora Kiss"), 5, **sums)
+    assert people_in_need(session)[0].page.endswith("state=open")
+    row.finished_at = now()
+    session.flush()
+    assert people_in_need(session)[0].page.endswith("state=finished")
+
+
 def test_who_prefers_one_side_is_found_in_the_log(session: Session, study: Study) -> None:
     usual(session, study)
     person = make_user(session, name="Lefty")

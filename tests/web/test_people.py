@@ -18,8 +18,10 @@ from tests.factories import (
     sign_in,
     token_headers,
 )
+from tests.services.test_dashboard import usual, work
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import ApiToken, AuditEvent, Study, User
+from topkapi.app.db.models import ApiToken, Assignment, AuditEvent, Study, User
 from topkapi.app.db.queries.accounts.people import SORTS
 from topkapi.app.domain.enums import Role
 from topkapi.app.services import audit
@@ -307,3 +309,26 @@ def test_only_what_a_person_needs_is_a_primary_button(
     assert "&amp;state=open" in page
     assert page.count("as not begun") == 1
     assert "No warning" not in page
+
+
+@pytest.mark.usefixtures("admin")
+def test_who_is_slow_and_has_finished_is_checked_in_finished_work(
+    client: httpx.Client, sessions: Sessions
+) -> None:
+    with sessions.write.begin() as session:
+        study = make_study(session, queries=9)
+        usual(session, study)
+        slow = make_user(session, password=PASSWORD)
+        sums = {"answered": 30, "active_ms": 1_800_000, "last_entry_at": now()}
+        row = work(session, study, slow, 5, **sums)
+
+    def checked() -> str:
+        page = client.get(f"/people/{slow.id}").text
+        assert "60.0 s per answer" in page
+        found = re.search(r'state=(\w+)">Check the work', page)
+        return found[1] if found else page
+
+    assert checked() == "open"
+    with sessions.write.begin() as session:
+        session.get_one(Assignment, row.id).finished_at = now()
+    assert checked() == "finished"

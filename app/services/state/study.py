@@ -173,7 +173,9 @@ def needs(
     users = users_by_id(session, [each.user_id for each in found])
     order = list(Sign)
     for each in sorted(found, key=lambda each: order.index(each.sign)):
-        yield _about(study, each, PersonHead.of(users[each.user_id]))
+        sums = seen.people[each.user_id].sums
+        is_open = each.sign in (Sign.IDLE, Sign.SLOW) and sums.finished < sums.assigned
+        yield _about(study, each, PersonHead.of(users[each.user_id]), is_open=is_open)
     if line.sums.finished == line.promised and (count := _disputed(session, study)):
         many = f"{count} queries" if count > 1 else "one query"
         reason = f"one more person can decide the lists of {many}"
@@ -247,10 +249,9 @@ def _unassigned(session: Session, study: Study) -> StudyNeed:
     return _need(study, Sign.UNINVITED, reason, "Invite people", "assign")
 
 
-def _about(study: Study, concern: Concern, person: PersonHead) -> StudyNeed:
+def _about(study: Study, concern: Concern, person: PersonHead, *, is_open: bool) -> StudyNeed:
     if concern.sign is Sign.UNTRAINED:
         return _need(study, concern.sign, concern.reason, "Grant a try", "training", person)
-    is_open = concern.sign in (Sign.IDLE, Sign.SLOW)
     chosen = urlencode({"search": person.email, "state": "open" if is_open else "finished"})
     label = "Reassign work" if concern.sign is Sign.IDLE else f"Check {person.name}"
     return _need(study, concern.sign, concern.reason, label, f"work?{chosen}", person)
