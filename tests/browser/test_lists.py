@@ -171,6 +171,7 @@ def test_results_are_opened_read_and_marked_and_nothing_answers_behind_them(
             page.keyboard.press(key)
         expect(heading).to_have_text(title)
         page.keyboard.press("Escape")
+        expect(page.locator("#reader iframe")).to_have_count(0)  # closing gives the list its focus
     page.keyboard.press("9")
     expect(reader).to_be_hidden()
 
