@@ -89,7 +89,11 @@ export function toAnswering() {
 function escape() {
   const open = openDialog();
   const resume = document.getElementById("resume");
-  if (open) { open.close(); return; }
+  if (open) {
+    open.close();
+    open.dispatchEvent(new Event("closed")); // the browser's event may come after the next key
+    return;
+  }
   if (resume) resume.click();
   else notices.dismiss();
   document.querySelector(":popover-open")?.hidePopover();

@@ -60,12 +60,17 @@ export function wireReader(stage, { loaded = () => {} } = {}) {
     turnTo(links[links.indexOf(shown) + Number(button.dataset.turn)]);
     if (button.disabled || document.activeElement === document.body) dialog.querySelector("h2").focus();
   });
-  dialog.addEventListener("close", () => {
+  function settle() {
+    if (dialog.open || !shown) return; // another page is open, or Esc has done it
+    const last = shown;
+    shown = null;
     content.replaceChildren();
     markOpened();
-    shown?.scrollIntoView({ block: "nearest", behavior: "instant" });
-    if (document.activeElement?.matches("a[data-page]")) shown?.focus({ preventScroll: true }); // not where the reading began
-  });
+    last.scrollIntoView({ block: "nearest", behavior: "instant" });
+    if (document.activeElement?.matches("a[data-page]")) last.focus({ preventScroll: true }); // not where the reading began
+  }
+  dialog.addEventListener("closed", settle);
+  dialog.addEventListener("close", settle);
   markOpened();
   const split = stage.querySelector("#split[data-size]");
   return { markOpened, resize() { if (split) split.dataset.size = String(reading.size); } };
