@@ -39,7 +39,11 @@ def list_scores(lists: Sequence[TopK], indices: Indices) -> tuple[Scores, ...]:
 
 
 def _labels(one: TopK, index: Mapping[str, int]) -> FloatArray:
-    groups = [[index[document] for document in group] for group in tie_groups(one)]
+    try:
+        groups = [[index[document] for document in group] for group in tie_groups(one)]
+    except KeyError as unknown:
+        where = f"the list of {one.assessor} for query {one.query}"
+        raise BadData(f"{where}: groups name {unknown}, which is not a page of the query") from None
     labels = np.array(topk_scores(groups, len(index), one.k), dtype=np.float64)
     unjudged = np.ones(len(index), dtype=bool)
     unjudged[[index[document] for document in one.labels()]] = False

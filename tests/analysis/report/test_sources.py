@@ -181,6 +181,11 @@ def test_exported_lists_and_answers_make_one_study(tmp_path: Path) -> None:
     assert found["answers"]["left"]["answers"] == 1
     with pytest.raises(BadData, match="two lists for query q1"):
         read_preferences([path, write(tmp_path / "more.jsonl", "".join(json_lines([base])))])
+    strange = write(
+        tmp_path / "strange.jsonl", "".join(json_lines([replace(other, groups=(("d2", "d9"),))]))
+    )
+    with pytest.raises(BadData, match="Bao for query q1: groups name 'd9'"):
+        read_preferences([strange])
 
 
 def test_qrels_of_several_assessors_are_compared(tmp_path: Path) -> None:
