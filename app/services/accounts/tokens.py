@@ -90,7 +90,8 @@ def revoke_all(session: Session, user: User, *, actor_id: int | None = None) -> 
 def _revoke(session: Session, token: ApiToken, actor_id: int | None) -> None:
     if token.revoked_at is None:
         token.revoked_at = now()
-        audit.record(session, actor_id, "token.revoke", str(token.id), name=token.name)
+        owner, facts = session.get_one(User, token.user_id), {"name": token.name, "token": token.id}
+        audit.record(session, actor_id, "token.revoke", owner.email, **facts)
 
 
 def owner_of(session: Session, plain: str) -> Bearer:

@@ -36,7 +36,8 @@ class AuditRow:
 
 
 def _row(act: NamedAct, names: Mapping[str, str]) -> AuditRow:
-    study = "" if "@" in act.subject else names.get(act.subject, act.subject)
+    of_person = "@" in act.subject or act.action == "token.revoke"  # once recorded by its id
+    study = "" if of_person else names.get(act.subject, act.subject)
     return AuditRow(act, sentence_of(act.action, act.subject, act.detail, names), study)
 
 
