@@ -99,6 +99,9 @@ def test_the_same_worker_returns_to_the_same_place(
 ) -> None:
     token = linked(sessions)
     first = agree(client, token).headers["location"]
+    for worker, told in (("5f1e", False), ("other", True)):
+        page = client.get(f"/enter/{token}", params={**WORKER, "PROLIFIC_PID": worker}).text
+        assert ("An account is already signed in" in page) is told
     again = agree(client, token).headers["location"]  # the browser is known
     with browser(app) as other:
         elsewhere = agree(other, token).headers["location"]  # the submission is the same

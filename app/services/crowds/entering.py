@@ -265,6 +265,12 @@ def _worker_of(
     return session.scalar(statement)
 
 
+def is_worker(session: Session, link: EntryLink, arrival: Arrival, user_id: int) -> bool:
+    """Return whether a person is the worker who arrives."""
+    known = _worker_of(session, link.study_id or 0, link.platform, arrival.worker)
+    return known is not None and known.user_id == user_id
+
+
 def open_work(session: Session, user_id: int) -> int | None:
     """Return the id of the person's first unfinished assignment."""
     statement = (

@@ -38,6 +38,8 @@ _REASONS = {
     "expired": _EXPIRED,
     "kept": f"{_EXPIRED} Your last answer is stored in this browser and is saved as soon as "
     "you have signed in.",
+    "unsaved": "Your session has expired, and your change was not saved. Sign in to return to its "
+    "page, and make the change again.",
 }
 
 
@@ -62,8 +64,8 @@ SIGN_IN_PLACE = Depends(_hold_sign_in, scope="function")
 def get_sign_in(request: Request, next: str = "/", reason: str = "") -> Response:
     """Show the sign-in form; a browser on this machine also sees the demo accounts.
 
-    ``reason`` says why a person is back here: ``expired``, or ``kept`` if an answer is waiting;
-    any other is ignored.
+    ``reason`` says why a person is back here: ``expired``, ``kept`` if an answer is waiting, or
+    ``unsaved`` if a form was sent too late; any other is ignored.
     """
     known = reason if reason in _REASONS else ""
     return show_sign_in(request, SignInForm(next=next, reason=known))

@@ -20,7 +20,7 @@ from topkapi.app.domain.errors import AppError, SignInNeeded, TooManyAttempts, T
 from topkapi.app.domain.text.storable import storable
 from topkapi.app.web.common import htmx
 from topkapi.app.web.common.cookies import SESSION_COOKIE
-from topkapi.app.web.common.links import is_api, local_path
+from topkapi.app.web.common.links import is_api, local_path, sending_path
 from topkapi.app.web.common.prefix import route_path
 from topkapi.app.web.common.templates import render
 from topkapi.extras import MissingPackage
@@ -216,7 +216,9 @@ def _redirect_to_sign_in(request: Request) -> Response:
     url = str(request.app.url_path_for("get_sign_in"))
     wanted = _wanted(request)
     parameters = {"next": wanted} if wanted != "/" else {}
-    if SESSION_COOKIE in request.cookies or request.method != "GET":
+    if request.method != "GET" and not htmx.wants_fragment(request):
+        parameters["reason"] = "unsaved"
+    elif SESSION_COOKIE in request.cookies or request.method != "GET":
         parameters["reason"] = "expired"
     if parameters:
         url += f"?{urlencode(parameters)}"
@@ -236,8 +238,10 @@ def _wanted(request: Request) -> str:
     """Return where to go after the sign-in: the page asked for, or the one that sent a form."""
     if htmx.wants_fragment(request):
         return local_path(htmx.current_path(request))
+    if request.method != "GET":
+        return sending_path(request)
     query = request.scope["query_string"].decode("latin-1")
-    if request.method != "GET" or route_path(request.scope) == "/":
+    if route_path(request.scope) == "/":
         return "/"
     path: str = request.scope["path"]
     return path + (f"?{query}" if query else "")

@@ -1,6 +1,7 @@
 """Addresses: who asks and for which host, redirect targets after a sign-in, public links."""
 
 from ipaddress import ip_address
+from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
@@ -60,6 +61,16 @@ def public_url(request: Request, path: str) -> str:
 def landing(request: Request, wanted: str) -> str:
     """Return where to go for a `local_path`; `/` is the start page, wherever that is."""
     return str(request.app.url_path_for("get_start")) if wanted == "/" else wanted
+
+
+def sending_path(request: Request) -> str:
+    """Return path and query of the page of this site that sent a form, or `/` if it is unknown."""
+    try:
+        page = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return "/"
+    path = page.path + (f"?{page.query}" if page.query else "")
+    return local_path(path) if page.hostname == _requested_host(request) else "/"
 
 
 def local_path(wanted: str) -> str:

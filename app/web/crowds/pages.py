@@ -62,6 +62,7 @@ class Door:
     preview: bool = False
     refusal: AppError | None = None
     full: bool = False
+    replaces: bool = False  # the session of somebody else
 
 
 async def _shown_door(request: Request, token: Token) -> Door:
@@ -76,7 +77,9 @@ async def _shown_door(request: Request, token: Token) -> Door:
         assert link.study is not None
         full = arrival is not None and entering.is_full(session, link, link.study)
         facts = (token, link.id, link.platform, link.study.name, link.consent)
-        return Door(*facts, arrival, preview, refusal, full)
+        claim = cookies_of(request).claim_of(request)
+        same = arrival and claim and entering.is_worker(session, link, arrival, claim.user_id)
+        return Door(*facts, arrival, preview, refusal, full, claim is not None and not same)
 
     lane, address = limits_of(request).strangers, visitor_of(request).address
     return await read_apart(request, lane, address, look)
@@ -172,7 +175,7 @@ def _view(request: Request, door: Door) -> ConsentView:
         html=to_html(door.consent),
         fields=dict(zip((names.worker, names.session, names.study), values, strict=False)),
         preview=door.preview,
-        signed_in=cookies_of(request).claim_of(request) is not None,
+        signed_in=door.replaces,
         problem="" if door.preview else problem,
         full=door.full and not door.preview and door.refusal is None,
     )
