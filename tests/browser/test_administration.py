@@ -70,6 +70,9 @@ def test_from_a_zip_to_an_export(
     accept(new_context(), links[0], people[0][0])
 
     page.goto(f"{url}/studies/{slug}/assign")
+    page.get_by_label("People per query").fill("0")
+    page.keyboard.press("Tab")
+    expect(page.locator("#rounds:user-invalid")).to_be_focused()
     page.get_by_label("People per query").fill("1")
     page.keyboard.press("Tab")
     expect(page.get_by_text("every query by 1 person with each tool")).to_be_visible()

@@ -399,6 +399,10 @@ def test_wrong_terms_are_refused(admin: httpx.Client, sessions: Sessions) -> Non
     for wrong in WRONG:
         reply = admin.post("/studies/tulips/crowd", data={**TERMS, **wrong})
         assert reply.status_code == 422, wrong
+    page = f"{admin.base_url}/studies/tulips/crowd"
+    unread = admin.post(page, data={**TERMS, "share": "abc"}, headers={"Referer": page}).text
+    assert "share: must be a whole number." in unread
+    assert 'href="/studies/tulips/crowd">Go back</a>' in unread
     assert count(sessions, EntryLink) == 0
 
 

@@ -65,6 +65,13 @@ _DEFAULT_DETAIL = {
     404: "There is no page at this address.",
     405: "This address does not accept this kind of request.",
 }
+_PLAIN = {  # by the type of a validation error
+    "decimal_parsing": "must be a number",
+    "int_from_float": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than_equal": "must be at most {le}",
+}
 _log = logging.getLogger("topkapi.errors")
 
 
@@ -81,6 +88,7 @@ class ErrorView:
     title: str
     message: str
     request_id: str
+    back: str = ""  # the page whose form was refused
 
 
 def add_error_handlers(app: FastAPI) -> None:
@@ -132,7 +140,7 @@ def show_http_error(request: Request, error: Exception) -> Response:
 def show_invalid_request(request: Request, error: Exception) -> Response:
     """Return the response for an invalid form or body, with each field and its problem."""
     assert isinstance(error, RequestValidationError)
-    found = [f"{_field(problem['loc'])}: {problem['msg']}" for problem in error.errors()]
+    found = [f"{_field(problem['loc'])}: {_reason(problem)}" for problem in error.errors()]
     return show(request, 422, "invalid", "; ".join(found) + ".")
 
 
@@ -208,7 +216,9 @@ def show(
             **lists,
         }
         return JSONResponse(content, status, media_type="application/problem+json")
-    view = ErrorView(status, code, title, message, getattr(request.state, "request_id", ""))
+    page = sending_path(request) if status == 422 else "/"
+    back = page if page != "/" else ""
+    view = ErrorView(status, code, title, message, getattr(request.state, "request_id", ""), back)
     return render(request, "error.html", view, fragment="_error.html", status=status)
 
 
@@ -245,6 +255,11 @@ def _wanted(request: Request) -> str:
         return "/"
     path: str = request.scope["path"]
     return path + (f"?{query}" if query else "")
+
+
+def _reason(problem: Mapping[str, Any]) -> str:
+    plain = _PLAIN.get(problem["type"])
+    return plain.format(**problem.get("ctx", {})) if plain else str(problem["msg"])
 
 
 def _field(location: tuple[int | str, ...]) -> str:

@@ -14,6 +14,7 @@ CONFIG: Final = json.dumps(
         "allowEval": False,
         "selfRequestsOnly": True,
         "historyCacheSize": 0,
+        "reportValidityOfForms": True,
         "responseHandling": [
             {"code": "204", "swap": False},
             {"code": "[23]..", "swap": True},

@@ -106,7 +106,7 @@ def get_consent(request: Request, door: ShownDoor) -> Response:
 @router.get("/enter/{token}/declined")
 def get_declined(request: Request, door: ShownDoor) -> Response:
     """Say that nothing was stored."""
-    return _private(render(request, "crowds/declined.html", _view(request, door)))
+    return _private(render(request, "crowds/declined.html", _view(door)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +161,10 @@ def _beginning(request: Request, assignment_id: int | None) -> str:
 def _page(request: Request, door: Door) -> Response:
     refusal = door.refusal or (Conflict(_FULL) if door.full else None)
     shown = None if door.preview else refusal
-    return _private(show_form(request, "crowds/consent.html", _view(request, door), shown))
+    return _private(show_form(request, "crowds/consent.html", _view(door), shown))
 
 
-def _view(request: Request, door: Door) -> ConsentView:
+def _view(door: Door) -> ConsentView:
     arrival, names = door.arrival, PARAMETERS[door.platform]
     may_agree = arrival is not None and not door.preview and door.refusal is None
     values = (arrival.worker, arrival.session, arrival.study) if arrival and may_agree else ()
