@@ -290,19 +290,23 @@ def test_long_names_and_words_leave_room_for_what_is_said_about_them(
         study = make_judged_study(session, slug=slug)
         study.settings = StudySettings(k=3, tools=(Tool.PAIRS, Tool.GRADES))
         query = queries_of(session, study)[0]
-        query.text = WORD
+        query.text, query.description, page_of = WORD * 2, WORD * 40, f"queries/{query.id}"
         long = make_user(session, name=LONG)
         row = make_assignment(session, user=long, query=query, seed="l", round=5)
         judge(session, row, person=lambda question: opposite(by_worth(question)))
         make_user(session, name=f"Free {LONG}")
+        wide = make_user(session, name="W" * 175)
+    named = ("adjudication", "progress", "report", page_of)
     for user, paths in (
-        (admin, [f"/studies/{slug}/{name}" for name in ("adjudication", "progress", "report")]),
+        (admin, [f"/studies/{slug}/{name}" for name in named]),
+        (admin, [f"/people/{wide.id}", f"/studies/{slug}/assign"]),
         (long, ["/queue"]),
     ):
         context.add_cookies([own_site.cookie(user)])
         page = context.new_page()
         for path in paths:
             page.goto(f"{own_site.server.url}{path}")
+            page.evaluate("document.querySelectorAll('main > details').forEach(e => e.open = true)")
             for width in widths(page):
                 assert flaws(page) == [], (path, width)
                 if path.endswith("adjudication"):

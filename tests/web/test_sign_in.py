@@ -247,8 +247,8 @@ def test_htmx_is_sent_to_the_sign_in_page(client: httpx.Client) -> None:
 
 
 def test_a_form_sent_too_late_leads_back_to_its_page(client: httpx.Client) -> None:
-    own = f"{client.base_url}/studies/tulips/settings?a=1"
-    for page in (own, "https://evil.example/studies", f"{client.base_url}//evil.example", "http://[x"):
+    own, other = f"{client.base_url}/studies/tulips/settings?a=1", "https://evil.example/studies"
+    for page in (own, other, f"{client.base_url}//evil.example", "http://[x"):
         url = client.post("/studies/tulips/settings", headers={"Referer": page}).headers["location"]
         assert ("next=%2Fstudies%2Ftulips%2Fsettings%3Fa%3D1" in url) is (page == own)
         assert "evil" not in url
