@@ -98,6 +98,22 @@ def test_every_query_is_listed_with_its_work(session: Session, study: Study) -> 
     ]  # fmt: skip
 
 
+def test_what_is_left_is_estimated_by_tool_in_every_table(session: Session, study: Study) -> None:
+    cora = make_user(session, name="Cora")
+    piece(session, study, cora, 0, tool=Tool.GRADES, answered=4, last_entry_at=now())
+    piece(session, study, cora, 1, tool=Tool.GRADES)
+    seen, last = study_progress.overview(session, study), ordered("-expected_left")
+    rows, _ = study_progress.people(session, last, seen)
+    assert [(user.name, line.left) for user, line in rows] == [
+        ("Bao", 60),
+        ("Ansa", 20),
+        ("Cora", 4),
+    ]
+    asked, _ = study_progress.by_query(session, study, last, seen)
+    assert [(query.name, line.left) for query, line in asked] == [("q1", 54), ("q2", 30), ("q0", 0)]
+    assert seen.all.left == 84
+
+
 def test_the_matrix_says_how_far_each_piece_is(session: Session, study: Study) -> None:
     rows, _ = study_progress.people(session, ordered(), study_progress.overview(session, study))
     users = [user for user, _ in rows]

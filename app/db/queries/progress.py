@@ -17,7 +17,8 @@ from topkapi.app.domain.log import EntryKind
 class Sums(NamedTuple):
     """Aggregated work: assignments, begun, finished, answers, time, and known questions left.
 
-    ``waiting`` assignments are not begun; how many questions they need has to be estimated.
+    How many questions ``waiting`` assignments need has to be estimated. Others are begun, or ask
+    pairs that are known.
     """
 
     assigned: int
@@ -30,21 +31,18 @@ class Sums(NamedTuple):
     checks_agreed: int
     known_answers: int
     known_right: int
+    waiting: int
     last_entry_at: datetime | None
-
-    @property
-    def waiting(self) -> int:
-        """Assignments that nobody has begun."""
-        return self.assigned - self.begun
 
 
 def sum_columns() -> list[ColumnElement[Any]]:
     """Return the sums over assignments, in the order of `Sums`."""
     row = Assignment
+    seen = func.coalesce(row.last_entry_at, row.finished_at)
     left = case((row.finished_at.is_(None), func.coalesce(row.expected_left, 0)), else_=0)
     columns = {
         "assigned": func.count(),
-        "begun": func.count(func.coalesce(row.last_entry_at, row.finished_at)),
+        "begun": func.count(seen),
         "finished": func.count(row.finished_at),
         "answered": _whole(func.coalesce(func.sum(row.answered), 0)),
         "expected_left": _whole(func.coalesce(func.sum(left), 0)),
@@ -53,6 +51,7 @@ def sum_columns() -> list[ColumnElement[Any]]:
         "checks_agreed": _whole(func.coalesce(func.sum(row.checks_agreed), 0)),
         "known_answers": _whole(func.coalesce(func.sum(row.known_answers), 0)),
         "known_right": _whole(func.coalesce(func.sum(row.known_right), 0)),
+        "waiting": func.count(case((seen.is_(None) & row.expected_left.is_(None), 1))),
         "last_entry_at": func.max(row.last_entry_at, type_=row.last_entry_at.type),
     }
     return [columns[name] for name in Sums._fields]
@@ -65,13 +64,16 @@ def _whole(value: ColumnElement[Any]) -> ColumnElement[Any]:
 
 def by_query(
     session: Session, study_id: int, query_ids: Sequence[int] | None = None
-) -> dict[int, Sums]:
-    """Aggregate the study's work per query that has any, or only for ``query_ids``."""
-    statement = rows_of_study(select(Assignment.query_id, *sum_columns()), study_id)
+) -> dict[int, dict[Tool, Sums]]:
+    """Aggregate the study's work per query that has any and tool, or only for ``query_ids``."""
+    keys = Assignment.query_id, Assignment.tool
+    statement = rows_of_study(select(*keys, *sum_columns()), study_id).group_by(*keys)
     if query_ids is not None:
         statement = statement.where(Assignment.query_id.in_(query_ids))
-    rows = session.execute(statement.group_by(Assignment.query_id))
-    return {row[0]: Sums(*row[1:]) for row in rows}
+    found: dict[int, dict[Tool, Sums]] = {}
+    for query, tool, *sums in session.execute(statement):
+        found.setdefault(query, {})[tool] = Sums(*sums)
+    return found
 
 
 class Ordered(NamedTuple):

@@ -190,6 +190,7 @@ def assign_adjudication(
         tool=Tool.PAIRS,
         round=ADJUDICATION,
         plan=_plan(study, pairs, token_hex(16)).as_json(),
+        expected_left=len(pairs),
     )
     session.add(made)
     session.flush()

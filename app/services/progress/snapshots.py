@@ -40,7 +40,7 @@ class Snapshot:
         self._kept = kept
         self._study_id = study_id
         self._lock = Lock()
-        self._queries: Mapping[int, Sums] | None = None
+        self._queries: Mapping[int, Mapping[Tool, Sums]] | None = None
         self._latest: Sequence[Any] | None = None
         self._missing: Missing | None = None
 
@@ -58,8 +58,8 @@ class Snapshot:
                 self._missing = missing_work(session, study)
             return self._missing
 
-    def queries(self, session: Session) -> Mapping[int, Sums]:
-        """Return the sums of every query that has assignments."""
+    def queries(self, session: Session) -> Mapping[int, Mapping[Tool, Sums]]:
+        """Return the sums of every query that has assignments, by tool."""
         with self._lock:
             if self._queries is None:
                 self._queries = queries.by_query(session, self._study_id)

@@ -1,5 +1,6 @@
 """Progress of a study in total, by person and by query: what is left, and at what pace."""
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
@@ -16,7 +17,7 @@ from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.known import wilson_interval
 from topkapi.app.services.heads import PersonHead as PersonHead
 from topkapi.app.services.progress.snapshots import Snapshot, Snapshots
-from topkapi.app.services.promise import missing_by_query
+from topkapi.app.services.promise import Missing, missing_by_query
 
 IDLE = timedelta(days=2)
 _LATEST = 6
@@ -131,22 +132,23 @@ class FinishedWork:
 class Overview:
     """The whole study, each of its tools, and the snapshot that they were computed from.
 
-    ``missing`` are promised assignments that nobody has, per query.
+    ``missing`` are promised assignments that nobody has, per tool and query, and ``typical`` the
+    expected answers per assignment and tool.
     """
 
     all: Line
     tools: Mapping[Tool, Line]
-    missing: Mapping[int, int]
+    missing: Missing
+    typical: Mapping[Tool, float]
     work: Snapshot
 
     @cached_property
     def people(self) -> Mapping[int, Line]:
         """The progress of everyone with work in the study, by id."""
-        parts: dict[int, list[Sums]] = {}
-        for user_id, _, sums in self.work.people:
-            parts.setdefault(user_id, []).append(sums)
-        typical = _typical_of_all(self)
-        return {user_id: _line(_added(many), typical) for user_id, many in parts.items()}
+        parts: dict[int, dict[Tool, Sums]] = {}
+        for user_id, tool, sums in self.work.people:
+            parts.setdefault(user_id, {})[tool] = sums
+        return {user_id: _line(tools, self.typical) for user_id, tools in parts.items()}
 
 
 def overview(session: Session, study: Study, snapshots: Snapshots | None = None) -> Overview:
@@ -159,16 +161,14 @@ def overview(session: Session, study: Study, snapshots: Snapshots | None = None)
         if missing.get(tool) or any(used is tool for _, used, _ in work.people)
     }
     typical = _typical(tools)
+    lacking = {tool: sum(missing.get(tool, {}).values()) for tool in tools}
     lines = {
-        tool: _line(sums, typical.get(tool), sum(missing.get(tool, {}).values()))
-        for tool, sums in tools.items()
+        tool: _line({tool: sums}, typical, {tool: lacking[tool]}) for tool, sums in tools.items()
     }
-    lacking = missing_by_query(missing)
-    total = _line(_added(tools.values()), None, lacking.total())
-    left = _total_left([line.left for line in lines.values()])
+    total = _line(tools, typical, lacking)
     times = [line.ms_left for line in lines.values() if line.left]
     ms_left = sum(time for time in times if time is not None) if None not in times else None
-    return Overview(replace(total, left=left, ms_left=ms_left), lines, lacking, work)
+    return Overview(replace(total, ms_left=ms_left), lines, missing, typical, work)
 
 
 def people(
@@ -177,8 +177,7 @@ def people(
     """Return a page of the people with their progress, and the number of matching people."""
     matching = _matching_people(session, seen.people, wanted.search)
     users = {user.id: PersonHead(user.id, user.name, user.email) for user in matching}
-    sums = {user_id: line.sums for user_id, line in seen.people.items()}
-    order = _in_order(list(users), sums, wanted)
+    order = _in_order(list(users), seen.people, wanted)
     page = order[wanted.offset : wanted.offset + wanted.limit]
     return [(users[each], seen.people[each]) for each in page], len(order)
 
@@ -192,49 +191,55 @@ def by_query(
     """
     ids = list(_matching_queries(session, study.id, wanted.search))
     ordered_by_sums = wanted.sort != "query"
-    sums = seen.work.queries(session) if ordered_by_sums else {}
-    order = _in_order(ids, sums, wanted)
+    lines = _lines_of_queries(seen, seen.work.queries(session), ids) if ordered_by_sums else {}
+    order = _in_order(ids, lines, wanted)
     page = order[wanted.offset : wanted.offset + wanted.limit]
     if not ordered_by_sums:
-        sums = queries.by_query(session, study.id, page)
-    asked, typical = _queries_of(session, page), _typical_of_all(seen)
+        lines = _lines_of_queries(seen, queries.by_query(session, study.id, page), page)
+    asked = _queries_of(session, page)
     heads = {each.id: QueryName(each.id, each.external_id, each.text) for each in asked.values()}
-    lines = [
-        (heads[each], _line(sums.get(each) or _added(()), typical, seen.missing.get(each, 0)))
-        for each in page
-    ]
-    return lines, len(order)
+    return [(heads[each], lines[each]) for each in page], len(order)
 
 
-def _in_order(ids: list[int], sums: Mapping[int, Sums], wanted: Ordered) -> list[int]:
+def _lines_of_queries(
+    seen: Overview, sums: Mapping[int, Mapping[Tool, Sums]], ids: Iterable[int]
+) -> dict[int, Line]:
+    def missing(query: int) -> dict[Tool, int]:
+        return {tool: lacking.get(query, 0) for tool, lacking in seen.missing.items()}
+
+    return {each: _line(sums.get(each, {}), seen.typical, missing(each)) for each in ids}
+
+
+def _in_order(ids: list[int], lines: Mapping[int, Line], wanted: Ordered) -> list[int]:
     """Sort ``ids``, which comes in the order of names; ids without a value go last."""
     value = _VALUES.get(wanted.sort)
     if value is None:
         return ids[::-1] if wanted.descending else ids
-    values = {each: value(sums[each]) for each in ids if each in sums}
+    values = {each: value(lines[each]) for each in ids}
     known = [each for each in sorted(ids) if values.get(each) is not None]
     known.sort(key=lambda each: values[each], reverse=wanted.descending)
     return known + [each for each in sorted(ids) if values.get(each) is None]
 
 
-_VALUES: Mapping[str, Callable[[Sums], Any]] = {
-    "finished": lambda sums: sums.finished,
-    "answered": lambda sums: sums.answered,
-    "expected_left": lambda sums: sums.expected_left,
-    "pace": lambda sums: sums.active_ms / sums.answered if sums.answered else None,
-    "consistency": lambda sums: sums.checks_agreed / sums.checks if sums.checks else None,
-    "accuracy": lambda sums: sums.known_right / sums.known_answers if sums.known_answers else None,
-    "last": lambda sums: sums.last_entry_at,
+_VALUES: Mapping[str, Callable[[Line], Any]] = {
+    "finished": lambda line: line.sums.finished,
+    "answered": lambda line: line.sums.answered,
+    "expected_left": lambda line: line.left,
+    "pace": lambda line: line.ms_per_answer,
+    "consistency": lambda line: line.consistency,
+    "accuracy": lambda line: line.accuracy,
+    "last": lambda line: line.sums.last_entry_at,
 }
 PEOPLE_SORTS, QUERY_SORTS = ("name", *_VALUES), ("query", *_VALUES)
 
 
 def why_missing(session: Session, seen: Overview) -> str:
     """Return what is missing of the promised work, in words; empty if nothing is."""
-    if not seen.missing:
+    lacking = missing_by_query(seen.missing)
+    if not lacking:
         return ""
-    held, count = seen.work.queries(session), len(seen.missing)
-    none = sum(query not in held for query in seen.missing)
+    held, count = seen.work.queries(session), len(lacking)
+    none = sum(query not in held for query in lacking)
     where = f"on {count} {'query' if count == 1 else 'queries'}"
     rest = f", {none} of them without any assessor" if none else ""
     return f"{seen.all.missing} of {seen.all.promised} assignments are missing, {where}{rest}"
@@ -253,21 +258,23 @@ def is_very_fast(line: Line, seen: Overview) -> bool:
     return own < _FAST * usual
 
 
-def _line(sums: Sums, typical: float | None, missing: int = 0) -> Line:
-    """Derive the figures of a line.
+def _line(
+    tools: Mapping[Tool, Sums], typical: Mapping[Tool, float], missing: Mapping[Tool, int] = {}
+) -> Line:
+    """Derive the figures of a line from the sums of each tool.
 
-    ``typical`` is the number of answers per assignment, used for those that are not begun.
+    ``typical`` is the number of answers per assignment, used where the number is unknown.
     """
-    remaining: int | None = sums.expected_left
-    waiting = sums.waiting + missing
-    if waiting and typical is None:
-        remaining = None
-    elif waiting and typical is not None:
-        remaining = sums.expected_left + round(waiting * typical)
+    sums = _added(tools.values())
+    waiting = Counter({tool: each.waiting for tool, each in tools.items()}) + Counter(missing)
+    remaining: int | None = None
+    if waiting.keys() <= typical.keys():
+        more = sum(count * typical[tool] for tool, count in waiting.items())
+        remaining = sums.expected_left + round(more)
     pace = sums.active_ms / sums.answered if sums.answered else None
     return Line(
         sums=sums,
-        missing=missing,
+        missing=sum(missing.values()),
         left=remaining,
         ms_per_answer=pace,
         ms_left=pace * remaining if pace is not None and remaining is not None else None,
@@ -278,14 +285,10 @@ def _line(sums: Sums, typical: float | None, missing: int = 0) -> Line:
 def _typical(tools: Mapping[Tool, Sums]) -> dict[Tool, float]:
     """Return the expected answers per assignment and tool, from those that were begun."""
     return {
-        tool: (sums.answered + sums.expected_left) / sums.begun
+        tool: (sums.answered + sums.expected_left) / known
         for tool, sums in tools.items()
-        if sums.begun
+        if (known := sums.assigned - sums.waiting)
     }
-
-
-def _typical_of_all(seen: Overview) -> float | None:
-    return _typical({Tool.PAIRS: seen.all.sums}).get(Tool.PAIRS)
 
 
 def _added(parts: Iterable[Sums]) -> Sums:
@@ -293,11 +296,6 @@ def _added(parts: Iterable[Sums]) -> Sums:
     last = max((each.last_entry_at for each in every if each.last_entry_at), default=None)
     numbers = [sum(column) for column in zip(*(each[:-1] for each in every), strict=True)]
     return Sums._make([*(numbers or [0] * (len(Sums._fields) - 1)), last])
-
-
-def _total_left(parts: Sequence[int | None]) -> int | None:
-    known = [part for part in parts if part is not None]
-    return sum(known) if len(known) == len(parts) else None
 
 
 def _matching_people(session: Session, user_ids: Collection[int], search: str) -> Sequence[User]:

@@ -213,7 +213,7 @@ def query_results(source: StudySource, query_id: int) -> QueryResults:
         for name, document in documents.items()
     ]
     ranked.sort(key=lambda each: (each.consensus or k + 1, -graded.get(each.document.name, -1)))
-    sums = by_query(source.session, source.study.id, [query_id]).get(query_id)
+    sums = by_query(source.session, source.study.id, [query_id]).get(query_id, {}).values()
     return QueryResults(
         query=query,
         k=k,
@@ -225,8 +225,8 @@ def query_results(source: StudySource, query_id: int) -> QueryResults:
         ranked=tuple(ranked),
         judged_by=tuple(judged_by),
         compared=tuple(compared),
-        assigned=sums.assigned if sums else 0,
-        finished_work=sums.finished if sums else 0,
+        assigned=sum(each.assigned for each in sums),
+        finished_work=sum(each.finished for each in sums),
         missing=missing_by_query(missing_work(source.session, source.study))[query_id],
     )
 
