@@ -144,8 +144,15 @@ def test_who_is_slow_and_has_finished_is_checked_in_finished_work(
 ) -> None:
     usual(session, study)
     sums = {"answered": 30, "active_ms": 1_800_000, "last_entry_at": now()}
-    row = work(session, study, make_user(session, name="Dora Kiss"), 5, **sums)
+    person = make_user(session, name="Dora Kiss")
+    row = work(session, study, person, 5, **sums)
     assert people_in_need(session)[0].page.endswith("state=open")
+    person.disabled_at = now()
+    (found,) = people_in_need(session)
+    assert (found.reason, found.label) == (
+        "the account is disabled; 1 unfinished assignment", "Reassign work",
+    )  # fmt: skip
+    assert found.page.endswith("state=open")
     row.finished_at = now()
     session.flush()
     assert people_in_need(session)[0].page.endswith("state=finished")

@@ -27,6 +27,7 @@ class Sign(StrEnum):
     UNINVITED = "nobody invited"
     UNASSIGNED = "nothing assigned"
     GAPS = "missing work"
+    DISABLED = "disabled"
     RANDOM = "at random"
     BIASED = "one side"
     INACCURATE = "inaccurate"
@@ -152,11 +153,16 @@ def _pace(line: Line, seen: Overview) -> str:
     return f"{own:.1f} s per answer; the study as a whole takes {usual:.1f} s"
 
 
-def _idleness(line: Line, age: timedelta, at: datetime) -> str:
+def unfinished_work(line: Line) -> str:
+    """Return the number of unfinished assignments in words; empty if there are none."""
     left = line.sums.assigned - line.sums.finished
-    if not left:
+    return f"{left} unfinished assignment{'s' * (left != 1)}" if left else ""
+
+
+def _idleness(line: Line, age: timedelta, at: datetime) -> str:
+    what = unfinished_work(line)
+    if not what:
         return ""
-    what = f"{left} unfinished assignment{'s' * (left != 1)}"
     last = line.sums.last_entry_at
     if last is None:
         return f"has not begun; {what}" if age > IDLE else ""

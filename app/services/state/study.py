@@ -21,7 +21,13 @@ from topkapi.app.services.assignments.adjudication import disagreements
 from topkapi.app.services.heads import PersonHead
 from topkapi.app.services.judging.teams import reliabilities
 from topkapi.app.services.progress import study_progress
-from topkapi.app.services.progress.attention import Concern, Sign, concerns, most_pressing
+from topkapi.app.services.progress.attention import (
+    Concern,
+    Sign,
+    concerns,
+    most_pressing,
+    unfinished_work,
+)
 from topkapi.app.services.progress.forecast import DAYS, Forecast, forecast
 from topkapi.app.services.progress.snapshots import Snapshots
 from topkapi.app.services.progress.study_progress import Line, Overview
@@ -174,7 +180,8 @@ def needs(
     order = list(Sign)
     for each in sorted(found, key=lambda each: order.index(each.sign)):
         sums = seen.people[each.user_id].sums
-        is_open = each.sign in (Sign.IDLE, Sign.SLOW) and sums.finished < sums.assigned
+        signs = (Sign.DISABLED, Sign.IDLE, Sign.SLOW)
+        is_open = each.sign in signs and sums.finished < sums.assigned
         yield _about(study, each, PersonHead.of(users[each.user_id]), is_open=is_open)
     if line.sums.finished == line.promised and (count := _disputed(session, study)):
         many = f"{count} queries" if count > 1 else "one query"
@@ -190,7 +197,8 @@ def concerns_of_study(
     counted = 0 < sums.answered <= LARGEST_LOG
     sides = seen.work.sides(session) if counted else {}
     members = reliabilities(session, study.id) if study.settings.together else {}
-    return concerns(seen, sides, members, begun_at=study.created_at, at=at or now())
+    why = concerns(seen, sides, members, begun_at=study.created_at, at=at or now())
+    return [*_disabled(session, seen), *why]
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,8 +261,19 @@ def _about(study: Study, concern: Concern, person: PersonHead, *, is_open: bool)
     if concern.sign is Sign.UNTRAINED:
         return _need(study, concern.sign, concern.reason, "Grant a try", "training", person)
     chosen = urlencode({"search": person.email, "state": "open" if is_open else "finished"})
-    label = "Reassign work" if concern.sign is Sign.IDLE else f"Check {person.name}"
+    can_work = concern.sign not in (Sign.DISABLED, Sign.IDLE)
+    label = f"Check {person.name}" if can_work else "Reassign work"
     return _need(study, concern.sign, concern.reason, label, f"work?{chosen}", person)
+
+
+def _disabled(session: Session, seen: Overview) -> list[Concern]:
+    """Return whose account is disabled and who has unfinished work, which only others can do."""
+    left = {user_id: unfinished_work(line) for user_id, line in seen.people.items()}
+    return [
+        Concern(user_id, Sign.DISABLED, f"the account is disabled; {left[user_id]}")
+        for user_id, user in users_by_id(session, (each for each in left if left[each])).items()
+        if user.disabled_at is not None
+    ]
 
 
 def _untrained(session: Session, study: Study, seen: Overview) -> list[Concern]:
