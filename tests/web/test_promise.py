@@ -103,6 +103,7 @@ def test_every_page_measures_progress_against_the_promise(
     done = 14 - len(void)
     found = looked_up(admin, sessions)
     assert found.pop("assign")[1] <= 16, "nobody else is selected who is free"
+    assert 'value="2" aria-describedby="rounds-h"' in admin.get(f"{URL}/assign").text
     assert set(found.values()) == {(done, 16)}, found
     page = tight(admin.get("/").text)
     assert f"{len(void)} of 16 assignments are missing, on {len(void)} queries." in page

@@ -146,10 +146,12 @@ def plan_lists(
     wanted = None if rules.choice is PairChoice.ALL else rules.size
     size = min(available, len(free)) if wanted is None else min(wanted, available, len(free))
     if pool and size < 1:
+        people = 1 if wanted is None else -(-len(pool) // wanted)
         raise Conflict(
-            f"All {len(pool)} pairs of lists of {query} are already assigned. Set "
-            "lists_repeats = true in study.toml to have pairs compared by several assessors, or "
-            "lists_size to assign fewer pairs to each assessor."
+            f"{query} has {len(pool)} pair{'s' * (len(pool) != 1)} of lists, enough for {people} "
+            f"{'person' if people == 1 else 'people'}, as no pair is given twice. Assign it to no "
+            "more. To allow more, set lists_repeats = true or lists_size in study.toml, before any "
+            "work of the study is assigned."
         )
     drawn = shuffled(pool if rules.choice is PairChoice.ACTIVE else free, seed, "pairs")
     return ListPlan(

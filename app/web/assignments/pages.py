@@ -196,14 +196,16 @@ def _view(
     tools = rotation.rotated_tools(study, lists=lists)
     found = promised_rounds(session, study)
     promised = [found[tool] or 0 for tool in tools if tool in found]
+    most_promised = max(promised, default=0)
     study_queries = queries.queries_of_study(session, study.id)
     order_of = {number: index for index, number in enumerate(last_people)}
     ids = sorted(
         chosen & selectable.keys(), key=lambda number: (order_of.get(number, 2**31), number)
     )
     seen = None
-    if ids:  # two rounds at first, then as many as were promised
-        most = max(1, min(legal_rounds(len(ids), len(tools)), 2))
+    if ids:  # two rounds at first (one, if no pair of lists repeats), then as many as promised
+        usual = 1 if lists and not settings.lists_repeats else 2
+        most = max(1, min(legal_rounds(len(ids), len(tools)), usual))
         wanted = rounds or (None if promised else most)
         seen = preview(session, study, ids, rounds=wanted, seed=seed or None, lists=lists)
     answered = named.people_who_answered(session)
@@ -223,8 +225,8 @@ def _view(
             for each in order
         ],
         ids=ids,
-        rounds=seen.rounds if seen and not seen.refusal else rounds or 1,
-        promised_rounds=max(promised, default=0),
+        rounds=seen.rounds if seen and not seen.refusal else rounds or most_promised or 1,
+        promised_rounds=most_promised,
         seed=seed,
         preview=seen,
         lists=lists,
