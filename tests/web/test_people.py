@@ -213,7 +213,7 @@ def test_the_audit_log_is_filtered_and_paged(
     assert "user.create" not in re.sub(r"<select.*?</select>", "", page, flags=re.DOTALL)
     assert (
         "51 to 60 of 60 actions"
-        in client.get("/audit", params={"action": "user.invite", "page": "2"}).text
+        in client.get("/audit", params={"action": "user.invite", "page": "99"}).text
     )
     one = client.get("/audit", params={"subject": "p7@x.example"}).text
     assert "1 to 2 of 2 actions" in one
@@ -284,7 +284,7 @@ def test_a_person_is_erased_after_the_address_was_entered(
     page = client.get(path).text
     assert "Ansa" not in page
     assert f"person-{person.id}@erased.invalid" in page
-    assert "Erase permanently" not in page
+    assert re.search("Erase permanently|>Enable<", page) is None
 
 
 @pytest.mark.usefixtures("admin")

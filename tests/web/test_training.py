@@ -152,6 +152,7 @@ def test_who_fails_sees_whom_to_ask_and_an_admin_grants_a_try(trainee: Trainee) 
     assert "You have used all your tries." in page
     assert "Maren Oduya (m@example.org)" in page
     assert client.get(f"/assignments/{trainee.assignment}").headers["location"] == trainee.page
+    assert "then the work opens" not in client.get("/queue").text
     sign_in(app, client, admin)
     people = f"/studies/{trainee.slug}/training"
     assert "no tries left" in client.get(people).text

@@ -19,7 +19,7 @@ from topkapi.app.web.access.deps import RowId
 from topkapi.app.web.assignments.views import BulkForm, ReassignForm, WorkListView
 from topkapi.app.web.common.formats import counted
 from topkapi.app.web.common.links import local_path
-from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Search, paged
 from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.views import Refusal
 from topkapi.app.web.studies.visit import AdminVisit, Visit
@@ -91,14 +91,18 @@ def _page(
     confirm_all: bool = False,
 ) -> Response:
     session, study = visit.session, visit.study
-    rows, total = queries.work_page(
-        session,
-        study.id,
-        search=values["search"],
-        tool=Tool(values["tool"]) if values["tool"] else None,
-        state=values["state"],
-        limit=SIZE,
-        offset=offset_of(page, SIZE),
+    rows, paging = paged(
+        page,
+        SIZE,
+        lambda offset: queries.work_page(
+            session,
+            study.id,
+            search=values["search"],
+            tool=Tool(values["tool"]) if values["tool"] else None,
+            state=values["state"],
+            limit=SIZE,
+            offset=offset,
+        ),
     )
     confirmed = queries.assignments_of_ids(session, study.id, to_confirm)
     view = WorkListView(
@@ -106,7 +110,7 @@ def _page(
         rows=[*map(listed, rows)],
         people=[(each.email, each.name) for each in queries.active_assessors(session)],
         states=queries.STATES,
-        paging=Paging(page, SIZE, total),
+        paging=paging,
         choices=Choices(visit.url("get_study_work"), values),
         values=values,
         refusal=Refusal.of(refusal),

@@ -18,7 +18,7 @@ from topkapi.app.web.common.paging import (
     Offset,
     PageNumber,
     Paging,
-    offset_of,
+    paged,
     say_total,
 )
 from topkapi.app.web.common.templates import render
@@ -67,14 +67,18 @@ def get_audit(
     page: PageNumber = 1,
 ) -> Response:
     """List the latest actions, filtered; without an action, all but sign-ins."""
-    acts, total = audit.acts(
-        session,
-        user_id=int(person) if person else None,
-        action="" if action == "all" else action,
-        but="" if action else "user.sign_in",
-        subject=subject.strip(),
-        limit=SIZE,
-        offset=offset_of(page, SIZE),
+    acts, paging = paged(
+        page,
+        SIZE,
+        lambda offset: audit.acts(
+            session,
+            user_id=int(person) if person else None,
+            action="" if action == "all" else action,
+            but="" if action else "user.sign_in",
+            subject=subject.strip(),
+            limit=SIZE,
+            offset=offset,
+        ),
     )
     keys = [key for act in acts for key in (act.subject, *emails_of(act.detail))]
     names = audit.names_of(session, keys)
@@ -83,7 +87,7 @@ def get_audit(
         rows=[_row(act, names) for act in acts],
         people=audit.actors(session),
         actions=audit.actions(session),
-        paging=Paging(page, SIZE, total),
+        paging=paging,
         choices=Choices(str(request.app.url_path_for("get_audit")), values),
         values=values,
     )

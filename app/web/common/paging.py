@@ -1,12 +1,13 @@
 """Parts of long lists: pages of tables with links, and `limit` and `offset` of the API."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, TypeVar
 from urllib.parse import urlencode
 
 from fastapi import Path, Query, Response
 
+Rows = TypeVar("Rows")
 LARGEST_PAGE = 1_000_000
 TOTAL = "X-Total-Count"
 Limit = Annotated[int, Query(ge=1, le=1000, description="Maximum number of items to return.")]
@@ -18,11 +19,14 @@ Search = Annotated[str, Query(max_length=200)]
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """One page of ``total`` rows, ``size`` at a time; ``number`` counts from 1."""
+    """One page of ``total`` rows, ``size`` at a time; ``number`` counts from 1, to the last."""
 
     number: int
     size: int
     total: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "number", min(self.number, self.pages))
 
     @property
     def pages(self) -> int:
@@ -70,6 +74,13 @@ class Choices:
 def offset_of(page: int, size: int) -> int:
     """Return the index of the first row of ``page``, from 0."""
     return (page - 1) * size
+
+
+def paged(number: int, size: int, find: Callable[[int], tuple[Rows, int]]) -> tuple[Rows, Paging]:
+    """Return the rows of a page, or of the last one; ``find`` returns those from an index on."""
+    rows, total = find(offset_of(number, size))
+    paging = Paging(number, size, total)
+    return (rows if paging.number == number else find(offset_of(paging.number, size))[0]), paging
 
 
 def say_total(response: Response, total: int) -> None:

@@ -20,7 +20,7 @@ from topkapi.app.services.accounts.records import listed_people, tokens_of
 from topkapi.app.services.heads import StudyName
 from topkapi.app.services.state.study import studies_of_person
 from topkapi.app.web.access.deps import AdminUser, RowId, SessionDep
-from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Search, paged
 from topkapi.app.web.common.refusals import show_form, try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import Refusal
@@ -186,20 +186,24 @@ def _people(
     link: Link | None = None,
     refusal: Refusal | None = None,
 ) -> PeopleView:
-    listed, total = queries.users_page(
-        session,
-        search=search.strip(),
-        role=role,
-        crowd=group == "crowd",
-        sort=sort.removeprefix("-"),
-        descending=sort.startswith("-"),
-        limit=SIZE,
-        offset=offset_of(page, SIZE),
+    listed, paging = paged(
+        page,
+        SIZE,
+        lambda offset: queries.users_page(
+            session,
+            search=search.strip(),
+            role=role,
+            crowd=group == "crowd",
+            sort=sort.removeprefix("-"),
+            descending=sort.startswith("-"),
+            limit=SIZE,
+            offset=offset,
+        ),
     )
     path = str(request.app.url_path_for("get_people"))
     return PeopleView(
         rows=listed_people(session, listed),
-        paging=Paging(page, SIZE, total),
+        paging=paging,
         choices=Choices(path, {"search": search, "role": role, "group": group, "sort": sort}),
         search=search,
         role=role,

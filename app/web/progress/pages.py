@@ -29,7 +29,7 @@ from topkapi.app.services.state.study import concerns_of_study
 from topkapi.app.web.access.deps import AdminUser, SessionDep
 from topkapi.app.web.access.downloads import attachment, note_download
 from topkapi.app.web.common.links import public_url
-from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Search, offset_of, paged
 from topkapi.app.web.common.received import PersonId, Received
 from topkapi.app.web.common.templates import to_text
 from topkapi.app.web.pages.open_pages import OpenPage, page_opener
@@ -90,8 +90,18 @@ def _view(
     seen = study_progress.overview(session, study, visit.request.app.state.snapshots)
     concerns = concerns_of_study(session, study, seen)
     members = reliabilities(session, study.id) if study.settings.together else {}
-    people, people_total = study_progress.people(session, wanted[0], seen)
-    asked, query_total = study_progress.by_query(session, study, wanted[1], seen)
+    people, people_paging = paged(
+        pages[0],
+        PEOPLE,
+        lambda offset: study_progress.people(session, wanted[0]._replace(offset=offset), seen),
+    )
+    asked, query_paging = paged(
+        pages[1],
+        QUERIES,
+        lambda offset: study_progress.by_query(
+            session, study, wanted[1]._replace(offset=offset), seen
+        ),
+    )
     numbers = {
         name: number for name, number in zip(("page", "qpage"), pages, strict=True) if number > 1
     }
@@ -109,9 +119,9 @@ def _view(
             )
             for each, line in people
         ],
-        people_paging=Paging(pages[0], PEOPLE, people_total),
+        people_paging=people_paging,
         queries=asked,
-        query_paging=Paging(pages[1], QUERIES, query_total),
+        query_paging=query_paging,
         cells=matrix(session, [each.id for each, _ in people], [query.id for query, _ in asked]),
         latest=study_progress.latest(session, seen),
         flags=flagged,

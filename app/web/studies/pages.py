@@ -27,7 +27,7 @@ from topkapi.app.web.access.deps import ResearcherUser, SessionDep, Slug, reader
 from topkapi.app.web.access.downloads import ExportPlace
 from topkapi.app.web.access.early_auth import EarlyAdmin
 from topkapi.app.web.common.formats import to_html
-from topkapi.app.web.common.paging import Choices, PageNumber, Paging, Search, offset_of
+from topkapi.app.web.common.paging import Choices, PageNumber, Search, paged
 from topkapi.app.web.common.refusals import try_change
 from topkapi.app.web.common.templates import render
 from topkapi.app.web.common.views import PersonView, Refusal
@@ -144,16 +144,18 @@ def _table(
     number: int,
     rows_of: Callable[..., tuple[Sequence[QueryRow] | Sequence[DocumentRow], int]],
 ) -> Response:
-    offset = offset_of(number, SIZE)
-    rows, total = rows_of(
-        visit.session, visit.study.id, search=search.strip(), limit=SIZE, offset=offset
+    which = {"search": search.strip(), "limit": SIZE}
+    rows, paging = paged(
+        number,
+        SIZE,
+        lambda offset: rows_of(visit.session, visit.study.id, **which, offset=offset),
     )
     opened = page_opener(visit.request, visit.study.id)
     view = StudyTableView(
         head=visit.head(tab),
         rows=rows,
         pages={row.id: opened(row) for row in rows if isinstance(row, DocumentRow)},
-        paging=Paging(number, SIZE, total),
+        paging=paging,
         choices=Choices(visit.request.url.path, {"search": search}),
         search=search,
         missing=missing_by_query(missing_work(visit.session, visit.study)),
