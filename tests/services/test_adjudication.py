@@ -89,7 +89,7 @@ def test_a_third_person_decides_what_two_disagree_about(session: Session, winner
     assert answers
     assert not [line for line in answers if line.rstrip().endswith(people[2].email)]
     (shown,) = query_results(StudySource(session, "tulips"), row.query_id).adjudications
-    assert (shown.adjudicator, shown.finished, len(shown.asked)) == ("Chidi", True, 1)
+    assert (shown.assessor, shown.state, len(shown.asked)) == ("Chidi", "finished", 1)
     assert {shown.asked[0].left, shown.asked[0].right} == set(best)
     rounds = [json.loads(line)["round"] for line in lines(session, study, "judgments.jsonl")]
     assert rounds.count(ADJUDICATION) == 1

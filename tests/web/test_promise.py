@@ -9,12 +9,14 @@ import pytest
 from sqlalchemy import select
 
 from tests.clients import tight
-from tests.exporting import judge
+from tests.exporting import by_worth, judge
 from tests.factories import Enter, make_assignment, make_study, make_user, queries_of, token_headers
 from tests.studies import append, small_study
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Study
+from topkapi.app.domain.assignment.rotation import ADJUDICATION
 from topkapi.app.domain.enums import Role, Tool
+from topkapi.app.domain.pairs.answers import Answer, Question
 from topkapi.app.services.assignments import bulk
 from topkapi.app.services.assignments.rotation import assign_rotation, plan_rotation
 from topkapi.app.services.importing import import_and_commit, open_source
@@ -204,3 +206,21 @@ def test_a_promise_is_lowered_only_on_purpose(admin: httpx.Client, sessions: Ses
     assert "Promise 1 round<" in tight(offered)
     assert admin.post(f"{URL}/assign", data=chosen).status_code == 303
     assert looked_up(admin, sessions)["overview"] == (0, 2)
+
+
+def test_a_query_page_says_no_more_than_its_lists(admin: httpx.Client, sessions: Sessions) -> None:
+    def unsure(asked: Question) -> Answer:
+        return Answer(by_worth(asked) + "_unjudgeable" * (1 in (asked.left, asked.right)))
+
+    with sessions.write.begin() as session:
+        queries = queries_of(session, make_study(session, slug="small", queries=3, documents=5))
+        people = (unsure, lambda _: Answer.TIE, lambda _: Answer.LEFT_BAD, by_worth)
+        for query, person in zip((*queries, queries[0]), people, strict=True):
+            judge(session, row := make_assignment(session, query=query, k=4), person=person)
+        pairs = [row.plan["order"][:2]]
+        make_assignment(session, query=queries[0], round=ADJUDICATION, pairs=pairs)
+    said = "".join(tight(admin.get(f"{URL}/queries/{query.id}").text) for query in queries)
+    for words in ("page differs by three", "page is best by the consensus of 1 list."):
+        assert f"No {words}" in said
+    assert "(adjudication, not begun)" in said
+    assert "supervised-kemeny" not in said

@@ -117,8 +117,11 @@ def _adjudicated(study: StudyData, tool: ToolData) -> dict[int, QueryVotes]:
 
 
 def default_method(tool: ToolData) -> Method:
-    """Return Bradley-Terry for a tool with raw answers, else Supervised Kemeny."""
-    return BRADLEY_TERRY if tool.judgments is not None and len(tool.judgments) else KEMENY
+    """Return Bradley-Terry for a tool with raw answers, else Supervised Kemeny.
+
+    One whose answers say nothing has them too, so that a query's method is that of its study.
+    """
+    return KEMENY if tool.judgments is None else BRADLEY_TERRY
 
 
 def _answers(

@@ -92,8 +92,8 @@ class AnswersAbout:
 class Adjudication:
     """The answers of an adjudicator to pairs on which the assessors disagreed."""
 
-    adjudicator: str
-    finished: bool
+    assessor: str
+    state: str
     asked: tuple[Asked, ...]
 
 
@@ -115,7 +115,8 @@ class JudgedBy:
 class RankedDocument:
     """A candidate: its rank in the consensus and in each finished list, and its grades.
 
-    ``spread`` is the distance between its best and its worst rank, where outside a list is k + 1.
+    ``spread`` is the distance between its best and its worst rank, where outside a list is k + 1;
+    a list whose assessor could not judge it has no rank.
     ``grade`` is the lower median of the grades given, ``known`` the imported one. ``notes`` are
     what people noted about it, with their names; ``answers`` counts those about it that count.
     """
@@ -180,8 +181,8 @@ def query_results(source: StudySource, query_id: int) -> QueryResults:
         for row in effective(Entry(row.entry, row) for row in rows):
             about.update(_name(work, page) for page in (row.left_id, row.right_id) if page)
         if work.adjudicates:
-            is_done = work.assignment.finished_at is not None
-            adjudications.append(Adjudication(name, is_done, _asked(work, rows)))
+            state = state_of(work.assignment)
+            adjudications.append(Adjudication(name, state, _asked(work, rows)))
         elif work.assignment.tool is Tool.GRADES:
             judged_by.append(_judged_by(name, work, _grades(work, rows)))
         elif work.assignment.tool is Tool.LISTS:
@@ -199,12 +200,15 @@ def query_results(source: StudySource, query_id: int) -> QueryResults:
     names = [each.name for each in source.study.settings.grades]
     graded = {each.document: each.label for each in grade_labels(source)}
     order = [] if consensus is None else list(consensus.documents)
+    judged = [each.found.labels() for each in finished]
     ranked = [
         RankedDocument(
             document=document,
             consensus=order.index(name) + 1 if name in order else None,
             ranks=(ranks := tuple(each.rank(name) for each in finished)),
-            spread=_spread(ranks, k),
+            spread=_spread(
+                rank or k + 1 for rank, known in zip(ranks, judged, strict=True) if name in known
+            ),
             grade=names[graded[name]] if graded.get(name, len(names)) < len(names) else None,
             known=known.get(name),
             notes=tuple(notes.get(name, ())),
@@ -328,8 +332,8 @@ def rank_in(groups: Sequence[Sequence[str]], k: int, document: str) -> int | Non
     return None
 
 
-def _spread(ranks: Iterable[int | None], k: int) -> int:
-    known = [k + 1 if rank is None else rank for rank in ranks]
+def _spread(ranks: Iterable[int]) -> int:
+    known = list(ranks)
     return max(known, default=0) - min(known, default=0)
 
 
