@@ -19,6 +19,7 @@ AppError
     ├── NothingToUndo   there is no answer to undo
     ├── NothingToRedo   no answer was undone since the last new one
     └── Withdrawn       an administrator withdrew the assignment
+        └── Archived    the study is archived
 """
 
 
@@ -158,3 +159,9 @@ class Withdrawn(LogRefusal):
     """An administrator withdrew the assignment; its log is kept."""
 
     code = "withdrawn"
+
+
+class Archived(Withdrawn):
+    """The study is archived; its logs are kept and take no entry."""
+
+    code = "archived"

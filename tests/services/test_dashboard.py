@@ -90,11 +90,12 @@ def test_cards_show_progress_and_days(session: Session, study: Study) -> None:
     assert people_in_need(session) == []
 
 
-def test_an_archived_study_without_work_is_archived_not_finished(
-    session: Session, study: Study
-) -> None:
+def test_an_archived_study_is_archived_not_finished(session: Session, study: Study) -> None:
+    usual(session, study)
+    usual(session, study)
     study.archived_at = now()
     assert study_state(session, study).next.reason == "the study is archived"
+    assert study_state(session, study).forecast is None
 
 
 def test_a_range_of_one_day_is_that_day() -> None:

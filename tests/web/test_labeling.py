@@ -11,7 +11,7 @@ import pytest
 from tests.factories import Enter, make_assignment
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, JudgmentRow, TimerEvent, User
+from topkapi.app.db.models import Assignment, JudgmentRow, Query, Study, TimerEvent, User
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.pairs.answers import Answer
 
@@ -196,9 +196,15 @@ def test_another_s_work_is_nobody_s_to_see(client: httpx.Client, url: str, enter
     assert client.post(f"{url}/terms", data={"term": "x"}).status_code == 404
 
 
-def test_work_that_was_withdrawn_says_so(
-    client: httpx.Client, work: Assignment, sessions: Sessions
+def test_work_that_was_withdrawn_or_archived_says_so(
+    client: httpx.Client, work: Assignment, url: str, sessions: Sessions
 ) -> None:
+    with sessions.write.begin() as session:
+        study = session.get_one(Query, work.query_id).study_id
+        session.get_one(Study, study).archived_at = now()
+    undo = {"position": 0, "step": "undo"}
+    for page in (client.get(url), client.post(f"{url}/judgments", data=undo)):
+        assert "This study is archived: it takes no more answers." in page.text
     with sessions.write.begin() as session:
         session.get_one(Assignment, work.id).withdrawn_at = now()
     page = client.get(f"/assignments/{work.id}")

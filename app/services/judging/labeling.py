@@ -21,7 +21,14 @@ from topkapi.app.db.queries.judging import teams
 from topkapi.app.db.queries.judging.labeling import AssignmentHead, AssignmentKey
 from topkapi.app.db.queries.judging.lists import lock_queries
 from topkapi.app.domain.enums import Tool
-from topkapi.app.domain.errors import LogRefusal, NotFound, OtherPages, StaleForm, Withdrawn
+from topkapi.app.domain.errors import (
+    Archived,
+    LogRefusal,
+    NotFound,
+    OtherPages,
+    StaleForm,
+    Withdrawn,
+)
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.team_session import TeamSession
 from topkapi.app.domain.session import SubmittedAnswer
@@ -63,12 +70,14 @@ class Submission:
 def assignment_state(
     session: Session, live: LiveSessions, *, assignment_id: int, user_id: int
 ) -> AssignmentState:
-    """Return the current state of the person's assignment."""
+    """Return the current state of the person's assignment; of an archived study, finished work."""
     assignment = assignment_at_work(session, assignment_id, user_id)
     current = caught_up(session, live, assignment)
     try:
         if isinstance(current.session, TeamSession):
             current.session.drop_outdated()
+        if not current.finished:
+            _refuse_archived(assignment)
         return state_of(current, assignment, assignment.active_ms)
     finally:
         live.put(current)
@@ -114,6 +123,7 @@ def _locked(
         lock_queries(session, [query_id])
     locked = queries.assignment_of(session, assignment_id, user_id, lock=True)
     assignment = _required(locked, assignment_id)
+    _refuse_archived(assignment)
     require_training(session, assignment, user_id)
     return assignment
 
@@ -234,6 +244,11 @@ def _required(assignment: AssignmentHead | None, assignment_id: int) -> Assignme
             "there is nothing more to do here."
         )
     return assignment
+
+
+def _refuse_archived(assignment: AssignmentHead) -> None:
+    if assignment.archived_at is not None:
+        raise Archived("This study is archived: it takes no more answers. Yours are kept.")
 
 
 def _entry(live: LiveAssignment, submission: Submission) -> Entry[Any]:

@@ -119,6 +119,7 @@ def study_state(
     line, sums = seen.all, seen.all.sums
     days = queries.finished_per_day(session, at - timedelta(days=DAYS)).get(study.id, {})
     counts = [days.get(at.date() - timedelta(days=ago), 0) for ago in range(DAYS - 1, -1, -1)]
+    left = line.promised - sums.finished
     return StudyStatus(
         slug=study.slug,
         name=study.name,
@@ -129,7 +130,7 @@ def study_state(
         finished=sums.finished,
         answered=sums.answered,
         last_entry_at=sums.last_entry_at,
-        forecast=forecast(counts, line.promised - sums.finished, at.date()),
+        forecast=None if study.archived_at else forecast(counts, left, at.date()),
         agreement=agreement_of(session, study, sums.finished),
         needs=open_needs,
         next=open_needs[0] if open_needs else _rest(study, line, may_change=may_change),

@@ -56,6 +56,7 @@ _TITLES = {
 }
 _TITLES_BY_CODE = {
     "withdrawn": "Assignment withdrawn",
+    "archived": "Study archived",
     "training_required": "Training required",
     "study_full": "This study is full",
     "rule_broken": "The rule of the rotation forbids this",

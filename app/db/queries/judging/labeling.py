@@ -25,6 +25,7 @@ from topkapi.app.db.models import (
     Highlight,
     JudgmentRow,
     Query,
+    Study,
     TimerEvent,
 )
 from topkapi.app.domain.enums import TimerKind, Tool
@@ -56,8 +57,9 @@ class AssignmentHead:
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
     ``started_ms`` its reading then; ``elsewhere_at`` is when the person last answered in another
-    assignment. ``plan_digest`` identifies the plan. ``terms`` are the person's
-    chosen highlights, if any. ``last`` is the last entry of the log if it was read for certain.
+    assignment. ``plan_digest`` identifies the plan, ``archived_at`` is the study's. ``terms`` are the
+    person's chosen highlights, if any. ``last`` is the last entry of the log if it was read for
+    certain.
     """
 
     id: int
@@ -67,6 +69,7 @@ class AssignmentHead:
     plan_digest: str
     created_at: datetime
     withdrawn_at: datetime | None
+    archived_at: datetime | None
     active_ms: int
     last_entry_at: datetime | None
     checks: int
@@ -121,6 +124,7 @@ _HEAD = (
         Assignment.plan_digest,
         Assignment.created_at,
         Assignment.withdrawn_at,
+        Study.archived_at,
         Assignment.active_ms,
         Assignment.last_entry_at,
         Assignment.checks,
@@ -134,6 +138,8 @@ _HEAD = (
         Highlight.terms,
         *_LAST_ENTRY,
     )
+    .join(Query, Query.id == Assignment.query_id)
+    .join(Study, Study.id == Query.study_id)
     .outerjoin(TimerEvent, TimerEvent.id == _LAST_START)
     .outerjoin(
         Highlight,
