@@ -14,7 +14,7 @@ from tests.chat_endpoint import ChatEndpoint, Fault, completion, honest, serving
 from tests.ranked import make_ranked_study
 from topkapi.app.db.base import Base
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, Job, JudgmentRow, MachineCall, Study, User
+from topkapi.app.db.models import Assignment, Content, Job, JudgmentRow, MachineCall, Study, User
 from topkapi.app.domain.enums import JobState, Tool
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.accounts.users import set_password
@@ -294,6 +294,8 @@ def test_prompts_are_of_the_study_and_every_version_is_kept(sessions: Sessions) 
 
 def test_a_machine_has_no_password_and_an_estimate_leaves_nothing(sessions: Sessions) -> None:
     slug = study_of(sessions)
+    with sessions.write.begin() as session:
+        session.scalars(select(Content)).all()[0].text = "long " * 999
     terms = Terms.read(
         {"model": "fake", "endpoint": "http://localhost", "price_in": 2, "price_out": 8}
     )
@@ -305,6 +307,7 @@ def test_a_machine_has_no_password_and_an_estimate_leaves_nothing(sessions: Sess
         with pytest.raises(Conflict, match="is a machine"):
             set_password(session, session.scalars(select(User).where(User.machine)).one(), "x" * 20)
         session.rollback()
+        assert judging.estimate(session, session.scalars(select(Study)).one(), terms) == found
     with sessions.read() as session:
         assert session.scalar(select(User).where(User.machine)) is None
     assert slug

@@ -14,7 +14,16 @@ from sqlalchemy import ColumnElement, func, select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, MachineCall, MachineSpending, Query, Study
+from topkapi.app.db.models import (
+    Assignment,
+    Candidate,
+    Content,
+    Document,
+    MachineCall,
+    MachineSpending,
+    Query,
+    Study,
+)
 from topkapi.app.db.queries.studies.studies import hold_settings, required_study
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.errors import StaleForm
@@ -240,7 +249,8 @@ class _Judge:
 class Estimate:
     """What a run would take, by the machine's earlier calls; costs need prices.
 
-    Without such calls a token has four characters, and a reply 20 tokens. ``so_far`` is what the
+    Without such calls a token has four characters, a page is as long as the query's pages are on
+    average, and a reply has 20 tokens. ``so_far`` is what the
     machine has spent in the study already.
     """
 
@@ -261,15 +271,14 @@ def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
     rows = _open_work(session, study.id, machine.id, terms.tools)
     sampled = rows[-_SAMPLED * len(terms.tools) :]
     scale = (len(rows) + left_out) / len(sampled) if sampled else 0
-    live, texts = LiveSessions(), PageTexts()
+    live = LiveSessions()
     usual = {tool: _usual_call(session, study, machine.id, tool) for tool in terms.tools}
     questions, taken = 0.0, [0.0, 0.0, 0.0]  # requests, tokens in and out
     for row in sampled:
         state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=machine.id)
         remaining = state.progress.expected_left
         times = 1 if row.tool is Tool.GRADES or terms.orders is Orders.ONE else 2
-        shown = [state.documents[number].content_hash for number in state.state.shown]
-        pages = sum(len(text) for text in texts.of(session, shown).values())
+        pages = len(state.state.shown) * _mean_length(session, row.query_id)
         fixed = len(prompt_of(session, study.id, row.tool).text) + len(study.guidelines)
         unknown = (1.0, (fixed + min(pages, terms.most_chars)) / _CHARS_PER_TOKEN, _REPLY_TOKENS)
         call = [a if a is not None else b for a, b in zip(usual[row.tool], unknown, strict=True)]
@@ -288,6 +297,17 @@ def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
         so_far=spent,
         cost_so_far=cost(spent),
     )
+
+
+def _mean_length(session: Session, query_id: int) -> float:
+    """Return the mean number of characters of a query's pages."""
+    statement = (
+        select(func.avg(func.length(Content.text)))
+        .join(Document, Document.content_hash == Content.hash)
+        .join(Candidate, Candidate.document_id == Document.id)
+        .where(Candidate.query_id == query_id)
+    )
+    return float(session.scalar(statement) or 0)
 
 
 def _usual_call(session: Session, study: Study, user_id: int, tool: Tool) -> Sequence[float | None]:
