@@ -152,7 +152,7 @@ def test_adjudicators_are_proposed_by_accuracy_and_load(session: Session) -> Non
     notes = {person.name: person.note for person in case.free}
     assert notes["Abe"] == "work voided"
     assert notes["Bea"] == "9 of 20 known answers right"
-    assert notes["Chidi"] == ""
+    assert notes["Chidi"] == "invited, has not signed in yet"
 
 
 def test_the_proposals_for_many_queries_go_to_many_people(session: Session) -> None:

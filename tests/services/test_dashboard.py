@@ -94,8 +94,8 @@ def test_an_archived_study_is_archived_not_finished(session: Session, study: Stu
     usual(session, study)
     usual(session, study)
     study.archived_at = now()
-    assert study_state(session, study).next.reason == "the study is archived"
-    assert study_state(session, study).forecast is None
+    seen = study_state(session, study)
+    assert (seen.next.reason, seen.forecast) == ("the study is archived", None)
 
 
 def test_a_range_of_one_day_is_that_day() -> None:

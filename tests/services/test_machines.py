@@ -293,7 +293,7 @@ def test_prompts_are_of_the_study_and_every_version_is_kept(sessions: Sessions) 
 
 
 def test_a_machine_has_no_password_and_an_estimate_leaves_nothing(sessions: Sessions) -> None:
-    slug = study_of(sessions)
+    study_of(sessions)
     with sessions.write.begin() as session:
         session.scalars(select(Content)).all()[0].text = "long " * 999
     terms = Terms.read(
@@ -310,4 +310,3 @@ def test_a_machine_has_no_password_and_an_estimate_leaves_nothing(sessions: Sess
         assert judging.estimate(session, session.scalars(select(Study)).one(), terms) == found
     with sessions.read() as session:
         assert session.scalar(select(User).where(User.machine)) is None
-    assert slug

@@ -200,8 +200,7 @@ def test_work_that_was_withdrawn_or_archived_says_so(
     client: httpx.Client, work: Assignment, url: str, sessions: Sessions
 ) -> None:
     with sessions.write.begin() as session:
-        study = session.get_one(Query, work.query_id).study_id
-        session.get_one(Study, study).archived_at = now()
+        session.get_one(Study, session.get_one(Query, work.query_id).study_id).archived_at = now()
     undo = {"position": 0, "step": "undo"}
     for page in (client.get(url), client.post(f"{url}/judgments", data=undo)):
         assert "This study is archived: it takes no more answers." in page.text

@@ -5,7 +5,7 @@ A pair is open if the two possible answers of one more person lead to different 
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from secrets import token_hex
 from typing import TYPE_CHECKING
@@ -20,6 +20,7 @@ from topkapi.app.db.queries.assignments.manual_assignment import (
     VOIDED,
     TrackRecord,
     active_assessors,
+    people_who_answered,
     track_records,
 )
 from topkapi.app.db.queries.results.exports import document_names
@@ -98,7 +99,8 @@ def disagreements(session: Session, study: Study, known: Json | None = None) -> 
     numbers = query_numbers(session, study.id)
     asked = [each for each in stored["queries"] if each["query"] in numbers]
     met = _people_of_queries(session, [numbers[each["query"]] for each in asked])
-    people = _Proposals(active_assessors(session), track_records(session, study.id))
+    known_work, answered = track_records(session, study.id), people_who_answered(session)
+    people = _Proposals(active_assessors(session), known_work, answered)
     judged: dict[int, list[Adjudicator]] = {}
     for query, name, finished_at in queries.adjudications_of_study(session, study.id):
         judged.setdefault(query, []).append(Adjudicator(name, finished_at is not None))
@@ -124,8 +126,13 @@ class _Proposals:
     the others the one with the least open and proposed work is first.
     """
 
-    def __init__(self, people: Sequence[User], known: Mapping[int, TrackRecord]) -> None:
-        self._people = people
+    def __init__(
+        self,
+        people: Sequence[User],
+        known: Mapping[int, TrackRecord],
+        answered: Collection[int] = (),
+    ) -> None:
+        self._people, self._answered = people, answered
         self._known = {user.id: known.get(user.id, TrackRecord()) for user in people}
         self._load = Counter({number: each.open for number, each in self._known.items()})
 
@@ -134,7 +141,11 @@ class _Proposals:
         free = sorted((user for user in self._people if user.id not in met), key=self._rank)
         if free:
             self._load[free[0].id] += 1
-        return [PersonHead.of(user, self._known[user.id].note) for user in free]
+        return [PersonHead.of(user, self._known[user.id].note or self._hint(user)) for user in free]
+
+    def _hint(self, user: User) -> str:
+        is_expected = user.password_hash is None and user.id not in self._answered
+        return "invited, has not signed in yet" if is_expected else ""
 
     def _rank(self, user: User) -> tuple[bool, bool, int, float, str]:
         known = self._known[user.id]

@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
-from topkapi.app.services.importing.problems import Problem
+from topkapi.app.services.importing.problems import MOST_PROBLEMS, Problem
 from topkapi.app.services.importing.sources.reader import Reader
 from topkapi.app.services.values import ProblemKind, shown
 
@@ -23,7 +23,7 @@ def causes_of(reader: Reader, problems: Sequence[Problem]) -> Iterator[Problem]:
         lines = _first_lines(reader, file)
         cause = next((each for rule in _RULES if (each := rule(lines, found))), None)
         if cause is None and len(found) > 1:
-            cause = _most_frequent(found)
+            cause = _most_frequent(found, is_all=len(problems) < MOST_PROBLEMS)
         if cause is not None:
             yield Problem(file, None, None, *cause)
 
@@ -124,13 +124,14 @@ def _qrels_without_grades(lines: Lines, found: Sequence[Problem]) -> Cause | Non
     return None
 
 
-def _most_frequent(problems: Sequence[Problem]) -> Cause:
+def _most_frequent(problems: Sequence[Problem], *, is_all: bool) -> Cause:
     kinds = Counter(_QUOTED.sub("…", each.problem) for each in problems)
     kind, count = kinds.most_common(1)[0]
     first = next(each for each in problems if _QUOTED.sub("…", each.problem) == kind)
     if count == 1:
         return f"{len(problems)} different problems; the first: {first.problem}", first.mend
-    return f"{count} of {len(problems)} problems are of one kind: {first.problem}", first.mend
+    of = f"{'' if is_all else 'the first '}{len(problems)} problems"
+    return f"{count} of {of} are of one kind: {first.problem}", first.mend
 
 
 def _any(found: Sequence[Problem], kind: ProblemKind) -> bool:

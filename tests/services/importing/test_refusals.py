@@ -84,9 +84,9 @@ def test_the_first_twenty_problems_come_at_once(tmp_path: Path) -> None:
     write_jsonl(study / "queries.jsonl", [{**query(n), "text": ""} for n in range(50)])
     with pytest.raises(StudyRefused) as refused, open_source(study) as source:
         check_study(source)
-    assert [problem.line for problem in refused.value.problems] == list(range(1, 21))
-    assert len(refused.value.problems) == MOST_PROBLEMS
+    assert [each.line for each in refused.value.problems] == list(range(1, MOST_PROBLEMS + 1))
     assert "the first 20 problems" in str(refused.value)
+    assert refused.value.causes[0].problem.startswith("20 of the first 20 problems are of one kind")
 
 
 def test_problems_of_several_files_come_together(tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ class AssignmentHead:
 
     ``started_at`` is when a clock was last started since the last entry of the log, and
     ``started_ms`` its reading then; ``elsewhere_at`` is when the person last answered in another
-    assignment. ``plan_digest`` identifies the plan, ``archived_at`` is the study's. ``terms`` are the
-    person's chosen highlights, if any. ``last`` is the last entry of the log if it was read for
-    certain.
+    assignment. ``plan_digest`` identifies the plan, ``archived_at`` is the study's.
+    ``terms`` are the person's chosen highlights, if any. ``last`` is the last entry of the log if
+    it was read for certain.
     """
 
     id: int
