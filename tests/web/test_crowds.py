@@ -16,12 +16,12 @@ from sqlalchemy import func, select, update
 
 from tests.clients import form_token, open_client, open_clients
 from tests.crowds import make_link
-from tests.factories import Enter, make_study, make_user, sign_in, token_headers
+from tests.factories import Enter, make_assignment, make_study, make_user, sign_in, token_headers
 from tests.services.test_training import pair
 from tests.waiting import WATCHDOG
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, AuditEvent, CrowdWorker, EntryLink, Study, User
+from topkapi.app.db.models import Assignment, AuditEvent, CrowdWorker, EntryLink, Query, Study, User
 from topkapi.app.domain.crowds import NO_ASSIGNMENT, Arrival, Platform
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
@@ -412,6 +412,7 @@ def test_a_link_is_shown_once_and_stored_as_a_hash(admin: httpx.Client, sessions
     assert made.status_code == 201
     assert found is not None
     assert found.group(1) not in admin.get("/studies/tulips/crowd").text
+    assert "No work is left" not in made.text
     with sessions.read() as session:
         link = session.scalars(select(EntryLink)).one()
         assert link.token_hash == tokens.hash_token(found.group(1))
@@ -420,6 +421,10 @@ def test_a_link_is_shown_once_and_stored_as_a_hash(admin: httpx.Client, sessions
         admin.post(f"/studies/tulips/crowd/{link.id}/{act}")
         with sessions.read() as session:
             assert (session.get_one(EntryLink, link.id).closed_at is not None) is closed
+    with sessions.write.begin() as session:
+        for query in session.scalars(select(Query)):
+            make_assignment(session, query=query)
+    assert "No work is left" in admin.post("/studies/tulips/crowd", data=TERMS).text
 
 
 def test_a_redirect_is_a_link_to_the_platform(client: httpx.Client, sessions: Sessions) -> None:

@@ -37,7 +37,7 @@ def test_texts_name_study_link_and_what_is_left(admin: httpx.Client, sessions: S
     text = unescape(reply.text)
     assert "mailto:?bcc=" in text
     assert "http://localhost:8000/queue" in text
-    assert re.search(r"finished \d+ of \d+ queries in the study", text)
+    assert re.search(r"finished \d+ of \d+ assignments in the study", text)
     with sessions.read() as session:
         assert session.scalars(select(Invitation)).all() == []
     invited = admin.post("/studies/tulips/messages", data={"people": ids[:1], "kind": "invite"})

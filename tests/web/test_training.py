@@ -14,7 +14,7 @@ from tests.factories import Enter, make_assignment, make_user, queries_of, sign_
 from tests.judging import answer_to
 from tests.services.test_training import pair, trained_study
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import Assignment, JudgmentRow, PracticeItem, Study
+from topkapi.app.db.models import Assignment, JudgmentRow, PracticeItem, Query, Study
 from topkapi.app.domain.enums import Role, Tool
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.domain.training.practice import PracticeQuestion
@@ -279,6 +279,9 @@ def test_an_admin_sets_up_the_training_in_the_browser(trainee: Trainee, enter: E
 def test_an_admin_sets_up_the_training_through_the_api(trainee: Trainee) -> None:
     with trainee.sessions.write.begin() as session:
         headers = token_headers(session, make_user(session, role=Role.ADMIN))
+        robot = make_user(session)
+        robot.machine = True
+        make_assignment(session, user=robot, query=session.scalars(select(Query)).first())
     address = f"/api/v1/studies/{trainee.slug}/training"
     question = {
         "tool": "pairs",

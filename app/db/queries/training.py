@@ -15,6 +15,7 @@ from topkapi.app.db.models import (
     Training,
     User,
 )
+from topkapi.app.db.queries.machines import by_people
 from topkapi.app.domain.study import StudySettings
 
 
@@ -84,7 +85,7 @@ def people_in(session: Session, study_id: int) -> Sequence[Row[User, Training | 
         .join(Assignment, Assignment.user_id == User.id)
         .join(Query, Query.id == Assignment.query_id)
         .outerjoin(Training, (Training.user_id == User.id) & (Training.study_id == study_id))
-        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None))
+        .where(Query.study_id == study_id, Assignment.withdrawn_at.is_(None), by_people())
         .group_by(User.id, Training.user_id, Training.study_id)
         .order_by(User.name, User.id)
     )

@@ -27,7 +27,7 @@ class Addressee:
 
     @property
     def left(self) -> int:
-        """Number of unfinished queries."""
+        """Number of unfinished assignments."""
         return self.assigned - self.finished
 
 
@@ -75,8 +75,8 @@ def reminders(study: str, people: Sequence[Addressee], url: str) -> list[Message
             person.email,
             f"Reminder: {study}",
             f"Dear {person.name},\n\nyou have finished {person.finished} of {person.assigned} "
-            f"queries in the study \N{LEFT DOUBLE QUOTATION MARK}{study}"
-            f"\N{RIGHT DOUBLE QUOTATION MARK}; {_queries(person.left)} left. Your answers are "
+            f"assignments in the study \N{LEFT DOUBLE QUOTATION MARK}{study}"
+            f"\N{RIGHT DOUBLE QUOTATION MARK}; {_assignments(person.left)} left. Your answers are "
             f"saved, and you continue where you stopped:\n\n{url}\n\nThank you.",
             person.name,
         )
@@ -92,8 +92,8 @@ def invitations(
         Message(
             person.email,
             f"Invitation: {study}",
-            f"Dear {person.name},\n\nyou are invited to judge {_queries(person.left)} in the study "
-            f"\N{LEFT DOUBLE QUOTATION MARK}{study}\N{RIGHT DOUBLE QUOTATION MARK}. "
+            f"Dear {person.name},\n\nyou are invited to complete {_assignments(person.left)} in "
+            f"the study \N{LEFT DOUBLE QUOTATION MARK}{study}\N{RIGHT DOUBLE QUOTATION MARK}. "
             f"{_beginning(person.id, links, url)}\n\nThank you.",
             person.name,
         )
@@ -112,8 +112,8 @@ def to_all(study: str, people: Sequence[Addressee], url: str) -> Message:
     )
 
 
-def _queries(count: int) -> str:
-    return "1 query" if count == 1 else f"{count} queries"
+def _assignments(count: int) -> str:
+    return "1 assignment" if count == 1 else f"{count} assignments"
 
 
 def _beginning(user_id: int, links: Mapping[int, str], url: str) -> str:

@@ -219,3 +219,4 @@ def test_agreement_counts_pairs_of_assessors(
     assert found.votes == len(both)
     expected = float(np.mean([a == b for a, b in both])) if both else None
     assert found.overall.value == pytest.approx(expected)
+    assert both or found.krippendorff_alpha.reason is Reason.NOTHING_SHARED
