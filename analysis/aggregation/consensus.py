@@ -10,7 +10,7 @@ from topkapi.analysis.aggregation.bradley_terry import bradley_terry, pair_count
 from topkapi.analysis.agreement.preferences import BETTER, WORSE, QueryVotes
 from topkapi.analysis.agreement.tables import ratio
 from topkapi.analysis.data.exports import ConsensusList
-from topkapi.analysis.typing import FloatArray, IntArray
+from topkapi.analysis.typing import BoolArray, FloatArray, IntArray
 from topkapi.analysis.voting import borda_order, kemeny_order, local_kemenization
 
 Method = Literal["bradley-terry", "supervised-kemeny"]
@@ -29,8 +29,8 @@ class Consensus:
         Index of the query.
     order
         Documents (n,), best first.
-    wins
-        Weighted votes that each document won, (n,).
+    backed
+        Whether each document may enter the first k, (n,).
     stated
         Preferences of the assessors that are held against it.
     weights
@@ -41,7 +41,7 @@ class Consensus:
 
     query: int
     order: IntArray
-    wins: FloatArray
+    backed: BoolArray
     stated: QueryVotes
     weights: FloatArray
     method: Method = KEMENY
@@ -52,9 +52,8 @@ class Consensus:
         return self.stated.assessors
 
     def top(self, k: int) -> IntArray:
-        """Return the first ``k`` documents that anybody preferred to anything."""
-        backed = self.order[self.wins[self.order] > 0]
-        return backed[:k]
+        """Return the first ``k`` documents that may enter."""
+        return self.order[self.backed[self.order]][:k]
 
     def labels(self, k: int) -> IntArray:
         """Return label k + 1 - rank of the first ``k`` documents, 0 of the others: (n,)."""
@@ -102,7 +101,7 @@ def consensus_of(block: QueryVotes, n_documents: int, weights: FloatArray) -> Co
     better, worse = shares @ (block.votes == BETTER), shares @ (block.votes == WORSE)
     votes = _table(block, better, worse, n_documents)
     order = kemeny_order(votes, borda_order(votes))
-    return Consensus(block.query, order, votes.sum(axis=1), block, shares)
+    return Consensus(block.query, order, votes.any(axis=1), block, shares)
 
 
 def bradley_terry_consensus(
@@ -112,8 +111,8 @@ def bradley_terry_consensus(
 
     The worths explain all votes, and order documents that were never compared. A majority of the
     votes on two neighbours says more about these two, and turns them around. Every vote weighs the
-    same. Documents that nobody preferred to anything, or that are in
-    nobody's list, cannot enter the first k.
+    same. Documents that are in nobody's list cannot enter the first k; without lists, those behind
+    the last document that anybody preferred to anything cannot.
 
     Parameters
     ----------
@@ -138,13 +137,14 @@ def bradley_terry_consensus(
     votes = _table(block, counts.better, counts.worse, n_documents)
     order = local_kemenization(votes, by_worth)
     shown = block if lists is None else lists
-    wins = votes.sum(axis=1)
-    if lists is not None:
+    if lists is None:
+        backed = np.empty(n_documents, dtype=bool)
+        backed[order] = np.logical_or.accumulate(votes.any(axis=1)[order[::-1]])[::-1]
+    else:
         listed = pair_counts(lists)
         backed = _table(lists, listed.better, listed.worse, n_documents).any(axis=1)
-        wins = np.where(backed, wins, 0.0)
     weights = np.ones(shown.assessors.size)
-    return Consensus(block.query, order, wins, shown, weights, BRADLEY_TERRY)
+    return Consensus(block.query, order, backed, shown, weights, BRADLEY_TERRY)
 
 
 def _table(

@@ -141,7 +141,7 @@ def _twice(line: RunLine) -> str:
 def run_text(raw: bytes, name: str) -> str:
     """Decode a run; raise BadData with the line that is not UTF-8."""
     try:
-        return raw.decode("utf-8")
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise BadData(f"{name}, line {line}: not UTF-8 text") from None

@@ -240,6 +240,8 @@ def read_elections(path: Path, n: int | None, one_assessor: bool, team: int) -> 
     """Read the votes of a preference file."""
     rows = read_votes(path)
     grouped = elections((row.query, Vote(row.assessor, row.a, row.b, row.answer)) for row in rows)
+    if not grouped:
+        raise Refused(f"{path} has no votes")
     if one_assessor and max(len(each.assessors) for each in grouped) < 2:
         raise Refused(f"--one-assessor: {path} has only one assessor; no one is left for the truth")
     fewest = min(len(each.assessors) for each in grouped)

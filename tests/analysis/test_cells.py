@@ -78,6 +78,9 @@ def test_a_quote_in_pairs_swallows_no_other_cell(tmp_path: Path) -> None:
     path = tmp_path / "pairs.tsv"
     path.write_text("".join(pair_lines(records)), encoding="utf-8", newline="")
     assert read_pairs(path) == records
+    path.write_text(path.read_text("utf-8"), encoding="utf-8", newline="\r\n")
+    assert read_pairs(path) == records
+    path.write_text("".join(pair_lines(records)), encoding="utf-8", newline="")
     with path.open(newline="", encoding="utf-8") as stream:
         as_spreadsheet = list(csv.reader(stream, delimiter="\t"))
     assert [len(row) for row in as_spreadsheet] == [5, 5, 5]

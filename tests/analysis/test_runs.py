@@ -37,6 +37,8 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     assert path.read_text().split("\n")[0] == f"a Q0 y 1 {1 / 3!r} mine"
     assert read_run(path) == {"a": {"x": 0.1, "y": 1 / 3}, "b": {"z": -2.0}}
     np.testing.assert_array_equal(run_scores(data, read_run(path)), scores.astype(np.float32))
+    path.write_text(path.read_text("utf-8"), "utf-8-sig")
+    assert list(read_run(path)) == ["a", "b"]
 
 
 def test_scores_that_32_bits_cannot_tell_apart_are_ordered_by_id_as_in_trec_eval() -> None:

@@ -131,6 +131,8 @@ def test_votes_that_cannot_be_replayed_are_refused(topkapi: Command, tmp_path: P
     alone = write_votes(tmp_path / "alone.tsv", "x")
     assert "only one assessor" in refused(topkapi, "votes", alone, "--one-assessor")
     assert "Missing argument 'file'" in refused(topkapi, "votes", "--one-assessor")
+    (tmp_path / "none.tsv").write_text("query\ta\tb\tpreference\tassessor\n")
+    assert "none.tsv has no votes" in refused(topkapi, "votes", str(tmp_path / "none.tsv"))
     missing = str(tmp_path / "missing.tsv")
     assert "cannot be read" in refused(topkapi, "votes", missing)
 

@@ -102,6 +102,7 @@ def read_tsv(path: str | Path, header: Sequence[str]) -> Iterator[tuple[str, lis
     """Yield location and cells of each row after checking the header."""
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         location = f"{path}, line {number}"
+        line = line.removesuffix("\r")
         cells = [unguarded(_unescaped(cell, location)) for cell in line.split("\t")]
         if number == 1:
             _check_header(cells, header, location)

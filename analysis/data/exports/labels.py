@@ -59,8 +59,13 @@ def beir_qrels_lines(labels: Iterable[Label]) -> Iterator[str]:
 
 
 def read_qrels(path: str | Path) -> list[Label]:
-    """Read TREC qrels, plain or gzip, of any origin."""
-    return [qrels_label(line, location) for location, line in numbered_lines(path)]
+    """Read TREC qrels, plain or gzip, of any origin; refuse two labels of a document."""
+    found: dict[tuple[str, str], Label] = {}
+    for location, line in numbered_lines(path):
+        label = qrels_label(line, location)
+        if found.setdefault(label[:2], label) != label:
+            raise BadData(f"{location}: another line has another label of {label.document!r}")
+    return list(found.values())
 
 
 def qrels_label(line: str, location: str) -> Label:

@@ -10,7 +10,7 @@ from topkapi.analysis.aggregation import (
     consensus_qrels,
     known_weights,
 )
-from topkapi.analysis.agreement import Scores, from_scores, topk_scores
+from topkapi.analysis.agreement import Judgments, Scores, from_judgments, from_scores, topk_scores
 
 
 def of_lists(lists: list[list[int]], n: int, k: int, weights: list[float]) -> tuple[list[int], ...]:
@@ -37,6 +37,15 @@ def test_documents_nobody_preferred_are_not_listed() -> None:
     top, labels = of_lists([[3], [3]], n=5, k=4, weights=[1, 1])
     assert top == [3]
     assert labels == [0, 0, 0, 4, 0]
+
+
+def test_a_page_that_tied_with_the_best_and_beat_none_is_listed() -> None:
+    ends = {"left": [0, 0, 0, 2], "right": [1, 2, 3, 3], "answer": [0, 1, 1, 1]}
+    asked = Judgments.of(assessor=[0] * 4, query=[0] * 4, **ends)
+    answers = from_judgments(asked, 1, 1).blocks[0]
+    lists = from_scores([Scores(0, np.array([0]), np.array([[2.0, 2, 0, 0]]))], 1, 1).blocks[0]
+    assert bradley_terry_consensus(answers, 4, lists=lists).labels(3).tolist() == [3, 2, 0, 0]
+    assert bradley_terry_consensus(answers, 4).labels(4).tolist() == [4, 3, 2, 0]
 
 
 def test_weights_not_known_are_the_mean_of_the_others() -> None:
