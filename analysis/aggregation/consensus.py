@@ -101,7 +101,7 @@ def consensus_of(block: QueryVotes, n_documents: int, weights: FloatArray) -> Co
     better, worse = shares @ (block.votes == BETTER), shares @ (block.votes == WORSE)
     votes = _table(block, better, worse, n_documents)
     order = kemeny_order(votes, borda_order(votes))
-    return Consensus(block.query, order, votes.any(axis=1), block, shares)
+    return Consensus(block.query, order, votes.sum(axis=1) > 0, block, shares)
 
 
 def bradley_terry_consensus(
@@ -139,10 +139,10 @@ def bradley_terry_consensus(
     shown = block if lists is None else lists
     if lists is None:
         backed = np.empty(n_documents, dtype=bool)
-        backed[order] = np.logical_or.accumulate(votes.any(axis=1)[order[::-1]])[::-1]
+        backed[order] = np.logical_or.accumulate((votes.sum(axis=1) > 0)[order[::-1]])[::-1]
     else:
         listed = pair_counts(lists)
-        backed = _table(lists, listed.better, listed.worse, n_documents).any(axis=1)
+        backed = _table(lists, listed.better, listed.worse, n_documents).sum(axis=1) > 0
     weights = np.ones(shown.assessors.size)
     return Consensus(block.query, order, backed, shown, weights, BRADLEY_TERRY)
 
