@@ -118,7 +118,7 @@ def test_people_are_found_sorted_and_counted(client: httpx.Client) -> None:
     page = client.get("/people", params={"search": "BAO"}).text
     assert "bao@x.example" in page
     assert "chidi@x.example" not in page
-    assert "1 to 1 of 1 people" in page
+    assert "1 to 1 of 1 person" in page
     assert "Nobody found" in client.get("/people", params={"search": "%"}).text
     descending = client.get("/people", params={"sort": "-email"}).text
     assert descending.index("maren@x.example") < descending.index("bao@x.example")
@@ -222,7 +222,7 @@ def test_the_audit_log_is_filtered_and_paged(
         audit.record(session, admin.id, "user.sign_in", "p7@x.example")
     for action, count in (("", 2), ("all", 3), ("user.sign_in", 1)):
         page = client.get("/audit", params={"subject": "p7@x.example", "action": action}).text
-        assert f"1 to {count} of {count} actions" in page
+        assert f"1 to {count} of {count} action" in page
         assert ("Show sign-ins" in page) is (not action)
     assert "Created the account of Ansa (assessor)" in one
     kinds = {*SENTENCES, "crowd.enter", "study.rebalance", "user.invite", "user.of_long_ago"}

@@ -167,7 +167,7 @@ def test_a_study_is_not_finished_while_something_is_missing(
         bulk.void(session, study, [rows[0].id], reason="careless")
     for page in ("/studies", URL, "/"):
         assert ">finished<" not in tight(admin.get(page).text)
-    assert "1 of 2 assignments are missing, on 1 query, 1 of them without" in admin.get("/").text
+    assert "1 of 2 assignments is missing, on 1 query, 1 of them without" in admin.get("/").text
 
 
 def test_by_hand_a_query_is_promised_as_often_as_it_was_assigned(

@@ -157,7 +157,7 @@ def test_fixed_settings_are_shown_and_refused(client: httpx.Client, sessions: Se
     assert "depends on k, and all assessors of a study must judge with the same" in refused.text
     assert study_of(sessions).settings.k == 3
     again = client.post(f"{S}/settings", data=early)
-    assert (again.status_code, "Someone else" in again.text) == (409, True)
+    assert (again.status_code, "Open the page as it is now" in again.text) == (409, True)
 
 
 @pytest.mark.usefixtures("admin")

@@ -100,7 +100,7 @@ def test_a_researcher_is_given_the_study_and_loses_it(
 
 @pytest.mark.usefixtures("admin")
 def test_queries_and_documents_are_found_by_words(client: httpx.Client) -> None:
-    assert "1 to 1 of 1 queries" in client.get(f"{S}/queries?search=upright 3").text
+    assert "1 to 1 of 1 query " in client.get(f"{S}/queries?search=upright 3").text
     assert "No query found" in client.get(f"{S}/queries?search=nothing").text
     assert "1 to 5 of 5 documents" in client.get(f"{S}/documents?search=q2-").text
 

@@ -103,15 +103,18 @@ class ImportReport:
         texts = [
             f"{self.slug}: {outcome} {self.name!r} ({', '.join(self.tools)}; k = {self.k}, "
             f"{self.sorter})",
-            f"  {self.queries:,} queries ({self.new_queries:,} new), {self.documents:,} documents "
-            f"({self.new_documents:,} new), {self.candidates:,} candidates "
-            f"({self.new_candidates:,} new), {self.rankings:,} rankings, {self.files:,} files, "
+            f"  {counted(self.queries, 'query', 'queries')} ({self.new_queries:,} new), "
+            f"{counted(self.documents, 'document')} ({self.new_documents:,} new), "
+            f"{counted(self.candidates, 'candidate')} ({self.new_candidates:,} new), "
+            f"{counted(self.rankings, 'ranking')}, {counted(self.files, 'file')}, "
             f"{format_size(self.bytes)}",
         ]
         if self.practice:
-            texts.append(f"  {self.practice:,} practice questions for the training of assessors")
+            texts.append(
+                f"  {counted(self.practice, 'practice question')} for the training of assessors"
+            )
         if self.gold:
-            texts.append(f"  {self.gold:,} gold pairs with known answers")
+            texts.append(f"  {counted(self.gold, 'gold pair')} with known answers")
         texts += [f"  {role} from {path}" for role, path in self.read_from.items()]
         if self.continued:
             texts.append(f"  {counted(self.continued, 'assignment')} continued with new candidates")
@@ -119,7 +122,8 @@ class ImportReport:
             whose = ", ".join(f"{who} {count}" for who, count in self.reopened.items())
             texts.append(f"  {'reopens' if self.dry_run else 'reopened'} finished work: {whose}")
         if self.unused_documents:
-            texts.append(f"  {self.unused_documents:,} documents are not candidates of any query")
+            unused = counted(self.unused_documents, "document is", "documents are")
+            texts.append(f"  {unused} not candidates of any query")
         for edit in self.edits:
             texts.append(f"  {edit.field} was edited in the study: {_OUTCOMES[edit.outcome]}")
         texts += [f"  {note}" for note in self.notes]

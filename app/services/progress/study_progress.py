@@ -242,7 +242,8 @@ def why_missing(session: Session, seen: Overview) -> str:
     none = sum(query not in held for query in lacking)
     where = f"on {count} {'query' if count == 1 else 'queries'}"
     rest = f", {none} of them without any assessor" if none else ""
-    return f"{seen.all.missing} of {seen.all.promised} assignments are missing, {where}{rest}"
+    are = "is" if seen.all.missing == 1 else "are"
+    return f"{seen.all.missing} of {seen.all.promised} assignments {are} missing, {where}{rest}"
 
 
 def latest(session: Session, seen: Overview) -> list[FinishedWork]:

@@ -50,7 +50,7 @@ def change_study(
     """
     hold_settings(session, study, to_change=True)
     if seen is not None and seen != version_of(study):
-        raise Conflict("Someone else changed the study. Reload the page and repeat your change.")
+        raise Conflict("Someone else changed the study. Repeat your change on what it is now.")
     new_name = study.name if name is None else _checked_name(name)
     text = study.guidelines if guidelines is None else _checked_guidelines(guidelines)
     old = study.settings

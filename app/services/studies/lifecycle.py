@@ -13,6 +13,7 @@ from topkapi.app.db.queries.studies.studies import hold_settings
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services import audit
+from topkapi.app.services.importing.problems import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,8 @@ def look_at_deletion(session: Session, study: Study) -> Deletion:
         missing = "Archive the study first; only archived studies can be deleted."
     elif judged and (copy is None or copy.judgments != judged):
         held = "no copy holds them" if copy is None else "the latest copy lacks some of them"
-        missing = f"The study has {judged:,} log entries, and {held}. Download a full copy first."
+        entries = counted(judged, "log entry", "log entries")
+        missing = f"The study has {entries}, and {held}. Download a full copy first."
     return Deletion(rows, copy, missing)
 
 

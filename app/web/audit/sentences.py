@@ -2,9 +2,11 @@
 
 from collections.abc import Mapping
 
+from topkapi.app.web.common.formats import counted
+
 SENTENCES = {  # of actions whose detail matters; others are named by their verb
     "assignment.restore": "Gave back {some} of {person}",
-    "assignment.unvoid": "Gave back {some} of {person} that were void",
+    "assignment.unvoid": "Gave back {some} of {person}, void until then",
     "assignment.void": "Voided {some} of {person}: {reason}",
     "assignment.withdraw": "Withdrew {some} of {person}",
     "flag.add": "Flagged a question of {query}",
@@ -12,9 +14,9 @@ SENTENCES = {  # of actions whose detail matters; others are named by their verb
     "job.stop": "Stopped a job: {kind}",
     "study.assign": "Assigned {some} to {person}",
     "study.copy": "Downloaded a full copy",
-    "study.create": "Imported {queries} queries and {documents} documents",
+    "study.create": "Imported {queries} and {documents}",
     "study.download": "Downloaded {file}",
-    "study.extend": "Added {queries} queries and {documents} documents",
+    "study.extend": "Added {queries} and {documents}",
     "study.give_access": "Gave {person} access",
     "study.guidelines": "Changed the guidelines",
     "study.machine_grades": "Imported the grades of {machine}",
@@ -57,6 +59,9 @@ def sentence_of(
     some = f"{count} assignment{'s' * (count != 1)}"
     whom = names.get(subject, subject)
     settings = ", ".join(detail).replace("_", " ")
+    for key, one in (("queries", "query"), ("documents", "document")):
+        if isinstance(found := detail.get(key), int):
+            detail = {**detail, key: counted(found, one, key)}
     known = dict(detail, whom=whom, some=some, person=whose, names=settings)
     try:
         return SENTENCES[action].format(**known)

@@ -100,7 +100,9 @@ def _shown(declared: Setting, value: Any) -> str:
     if declared.name == "tools":
         return ", ".join(tool.label for tool in value)
     shown = declared.choices.get(value, "none" if value is None else str(value))
-    return f"{shown} {declared.unit}" if declared.unit and value is not None else shown
+    first, space, rest = declared.unit.partition(" ")
+    unit = f"{first.removesuffix('s') if value == 1 else first}{space}{rest}"
+    return f"{shown} {unit}" if unit and value is not None else shown
 
 
 def _typed(value: Any) -> list[str]:
