@@ -213,7 +213,7 @@ def test_a_query_page_says_no_more_than_its_lists(admin: httpx.Client, sessions:
 
     with sessions.write.begin() as session:
         queries = queries_of(session, make_study(session, slug="small", queries=3, documents=5))
-        people = (unsure, lambda _: Answer.TIE, lambda _: Answer.LEFT_BAD, by_worth)
+        people = (unsure, lambda _: Answer.LEFT_UNJUDGEABLE, lambda _: Answer.LEFT_BAD, by_worth)
         for query, person in zip((*queries, queries[0]), people, strict=True):
             judge(session, make_assignment(session, query=query, k=4), person=person)
         make_assignment(session, query=queries[0], round=-1)
