@@ -194,8 +194,7 @@ def measured(measure: Measure, sums: FloatArray, drawn: Resamples) -> Figure:
     """Return the figure of sums (n_queries, width) with its interval over queries."""
     whole = sums.sum(axis=0)
     ends = drawn.interval(sums, measure.of)
-    # What follows the nine sums of shared votes counts single votes, too.
-    reason = measure.reason if whole[:9].any() else Reason.NOTHING_SHARED
+    reason = measure.reason if drawn.n_used else Reason.NOTHING_SHARED
     return figure(measure.of(whole), reason=reason, ends=ends, no_interval=why_none(drawn))
 
 

@@ -101,7 +101,7 @@ def _similarity(
     sums = mean_sums(tables.query, supported_tau(tables), tables.n_queries)
     tau = measured(Measure(mean_of, Reason.ALL_TIED), sums, drawn)
     if lists is None:
-        return tau, Figure(None, Reason.NO_LISTS)
+        return tau, Figure(None, Reason.NO_LISTS if drawn.n_used else Reason.NOTHING_SHARED)
     overlaps = mean_sums(lists.query, lists.rbo, tables.n_queries)
     return tau, measured(Measure(mean_of, Reason.NOTHING_SHARED), overlaps, drawn)
 

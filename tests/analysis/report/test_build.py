@@ -14,9 +14,10 @@ from tests.simulated_study import simulated_study
 from topkapi.analysis.agreement import Judgments, Scores
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, StudyData, ToolData, build_report
-from topkapi.analysis.report.figures import Figure
+from topkapi.analysis.report.figures import Figure, Reason
 from topkapi.analysis.report.page import render_page
 from topkapi.analysis.report.serialise import record_of, to_json
+from topkapi.analysis.report.subjects.agreement import MEASURES
 from topkapi.analysis.report.subjects.comparison import Comparison
 
 FEW = Options(draws=100, exchanges=199)
@@ -128,6 +129,9 @@ def test_what_is_undefined_says_why_in_the_record_and_on_the_page(
         assert each["value"] is not None or each["reason"], name
         if "low" in each:
             assert each["low"] is not None or each["no_interval"], name
+    for about in (tool.agreement for tool in found.tools):
+        reasons = {getattr(about, measure).reason for measure in MEASURES}
+        assert {each == Reason.NOTHING_SHARED for each in reasons} == {not about.votes}, name
     page = render_page(found)
     words = page[page.index("<body") :]
     assert not re.search("(?<![a-z]{2})nan", words.lower())  # but Brennan
