@@ -94,6 +94,7 @@ def read_preferences(
     rows: list[Row] = []
     lists: list[TopK] = []
     entries: list[LoggedEntry] = []
+    logs: list[str] = []
     grades: dict[str, list[Label]] = {}
     kinds = set()
     for path, name in zip(files, named, strict=True):
@@ -104,6 +105,7 @@ def read_preferences(
             lists.extend(read_topk(path, complete_only=True))
         elif kind == "judgments":
             entries.extend(read_judgments(path))
+            logs.append(str(path))
         elif kind == "qrels":
             grades[name] = read_qrels(path)
         elif kind == "pairs":
@@ -114,7 +116,7 @@ def read_preferences(
             raise BadData(f"unknown format {kind!r}; known are {', '.join(FORMATS)}")
     if {"pairs", "judgments"} <= kinds:
         raise BadData("the answers of pairs.tsv are in judgments.jsonl too: give one of the two")
-    log = read_log(entries)
+    log = read_log(entries, " and ".join(logs))
     rows.extend(Row(*each) for each in stated(log))
     sides = kinds <= {"pairs", "topk", "judgments", "qrels"}
     parts = Parts(rows, lists, log, grades)
@@ -143,7 +145,7 @@ def read_votes(path: str | Path) -> list[Row]:
     lines = _lines(path)
     kind = detect(lines, path)
     if kind == "judgments":
-        return [Row(*each) for each in stated(read_log(read_judgments(path)))]
+        return [Row(*each) for each in stated(read_log(read_judgments(path), path))]
     if kind not in READERS:
         raise BadData(f"{path}: {kind} files hold no single answers; give pairs or judgments")
     return list(_checked(READERS[kind](lines, path, _name(path)), None))
@@ -154,16 +156,17 @@ def detect(lines: Sequence[str], path: Path) -> str:
     head = lines[0].split("\t")
     if tuple(word.strip().lower() for word in head) == HEADER:
         return "pairs"
-    if lines[0].startswith("{") and '"ranking"' in lines[0]:
+    if lines[0].startswith("{") and '"ranking":' in lines[0]:  # no value has this
         return "topk"
-    if lines[0].startswith("{") and '"entry"' in lines[0]:
+    if lines[0].startswith("{") and '"entry":' in lines[0]:
         return "judgments"
     if len(lines) > 1 and len(cells := lines[1].split("\t")) > 2 and cells[1].count(",") == 1:
         return "tags"
-    if all(_is_qrel(line) for line in lines[:SEEN] if line.strip()):
+    rows = [line.split() for line in lines[:SEEN] if line.strip()]
+    winners = [len(words) == 4 and words[3] in words[1:3] for words in rows]
+    if _is_qrel(rows[0]) and (not all(winners) or all(map(_is_qrel, rows))):
         return "qrels"
-    words = lines[0].split()
-    if len(words) == 4 and words[3] in words[1:3]:
+    if winners[0]:
         return "winners"
     raise BadData(
         f"{path}: line 1 fits no known format; expected the header {' '.join(HEADER)} with tabs, "
@@ -172,12 +175,11 @@ def detect(lines: Sequence[str], path: Path) -> str:
     )
 
 
-def _is_qrel(line: str) -> bool:
+def _is_qrel(words: Sequence[str]) -> bool:
     """Tell whether a line can be of TREC qrels.
 
     A label of 0 must not be taken for a winner.
     """
-    words = line.split()
     return len(words) == 4 and words[1] == "0" and words[3].removeprefix("-").isdigit()
 
 

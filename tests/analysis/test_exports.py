@@ -82,7 +82,7 @@ DRAWN: dict[Any, st.SearchStrategy[Any]] = {
 }
 
 
-def records_of(kind: type, **narrower: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+def records_of(kind: type, /, **narrower: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     """Draw records with any value that the type of each field allows, or a ``narrower`` one."""
     hints = get_type_hints(kind).items()
     drawn = {name: DRAWN[hint] for name, hint in hints if name not in narrower}
@@ -95,7 +95,8 @@ topk_records = records_of(TopK, k=sizes, options=options)
 consensus_lists = records_of(ConsensusList, k=sizes)
 sure_lists = records_of(ConfidenceList, k=sizes)
 members = records_of(MemberReliability, lapse=triples, width=triples, tie_width=triples)
-log_records = records_of(LoggedEntry)
+answered = {"tool": st.just("lists"), "entry": st.just("answer"), "kind": st.none()}
+log_records = records_of(LoggedEntry, **answered)
 preference_records = records_of(PreferencePair)
 pair_records = records_of(PairAnswer, preference=st.sampled_from(["a", "b", "tie"]))
 clock_records = records_of(ClockEvent)

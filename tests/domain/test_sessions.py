@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from topkapi.analysis.data.exports.records import PAIR_ANSWERS
 from topkapi.analysis.dcglearn import ANSWERS
 from topkapi.analysis.report.subjects.lists import ANSWER_NAMES as NAMES
 from topkapi.app.domain.enums import Tool
@@ -15,6 +16,7 @@ from topkapi.app.domain.errors import Invalid, NothingToRedo, NothingToUndo
 from topkapi.app.domain.grades.session import UNJUDGEABLE
 from topkapi.app.domain.lists.session import ListAnswer
 from topkapi.app.domain.log import Entry, EntryKind, answer, fold, stacks
+from topkapi.app.domain.pairs.answers import Answer
 from topkapi.app.domain.session import AnySession, SubmittedAnswer
 from topkapi.app.domain.sessions import SESSIONS, read_log
 
@@ -109,7 +111,8 @@ def test_undo_or_redo_of_nothing_is_refused() -> None:
         )
 
 
-def test_the_report_names_answers_about_lists_as_their_buttons_do() -> None:
+def test_the_report_knows_all_answers_and_names_those_about_lists_as_their_buttons_do() -> None:
+    assert set(PAIR_ANSWERS) == set(Answer)
     assert {answer.value: answer.label for answer in ListAnswer} == NAMES
     assert [answer.value for answer in ListAnswer] == list(ANSWERS)
 

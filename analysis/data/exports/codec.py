@@ -1,7 +1,7 @@
 """Records as JSON Lines: frozen dataclasses out, the same dataclasses back in."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields
 from datetime import datetime
 from pathlib import Path
@@ -74,8 +74,10 @@ def json_lines(records: Iterable[Any]) -> Iterator[str]:
         yield text.translate(_BREAKS) + "\n"
 
 
-def read_json_lines(path: str | Path, kind: type[T]) -> list[T]:
-    """Read the records of a file.
+def read_json_lines(
+    path: str | Path, kind: type[T], fault: Callable[[T], str | None] = lambda _: None
+) -> list[T]:
+    """Read the records of a file, and refuse one with a ``fault``.
 
     Fields that ``kind`` does not know are skipped.
     """
@@ -88,6 +90,8 @@ def read_json_lines(path: str | Path, kind: type[T]) -> list[T]:
             found.append(adapter.validate_json(line, strict=True))
         except ValidationError as error:
             raise BadData(f"{location}: {_in_words(error)}") from None
+        if wrong := fault(found[-1]):
+            raise BadData(f"{location}: {wrong}")
     return found
 
 

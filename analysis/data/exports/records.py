@@ -175,6 +175,15 @@ def read_reliability(path: str | Path) -> list[MemberReliability]:
     return read_json_lines(path, MemberReliability)
 
 
+_KNOWN = {
+    "tool": ("pairs", "grades", "lists"),
+    "entry": ("answer", "undo", "redo"),
+    "kind": ("sort", "check", "attention"),
+}
+_SIDES = [f"{side}{what}" for what in ("", "_bad", "_unjudgeable") for side in ("left", "right")]
+PAIR_ANSWERS = (*_SIDES, "tie")
+
+
 @dataclass(frozen=True, slots=True)
 class LoggedEntry(InRound):
     """One entry of a session's log.
@@ -209,7 +218,28 @@ class LoggedEntry(InRound):
 
 def read_judgments(path: str | Path) -> list[LoggedEntry]:
     """Read ``judgments.jsonl``, plain or gzip."""
-    return read_json_lines(path, LoggedEntry)
+    return read_json_lines(path, LoggedEntry, _fault)
+
+
+def _fault(entry: LoggedEntry) -> str | None:
+    """Return what is wrong with an entry, as no study writes it."""
+    for name, known in _KNOWN.items():
+        if (value := getattr(entry, name)) is not None and value not in known:
+            return f"{name} is {value!r}, not one of {', '.join(known)}"
+    if min(entry.active_ms, entry.wall_ms) < 0:
+        return "active_ms or wall_ms is negative"
+    if entry.entry != "answer":
+        return None if entry.position else f"the first entry of a log is not an {entry.entry}"
+    if entry.tool == "grades":
+        return "document is null" if entry.document is None else None
+    if entry.tool == "lists" or entry.kind == "attention":
+        return None
+    if entry.answer not in PAIR_ANSWERS:
+        return f"answer is {entry.answer!r}, not one of {', '.join(PAIR_ANSWERS)}"
+    if entry.left is None or entry.right is None:
+        return "left or right is null"
+    same = entry.left == entry.right
+    return f"left and right are one document, {entry.left!r}" if same else None
 
 
 @dataclass(frozen=True, slots=True)

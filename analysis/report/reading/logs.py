@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 
@@ -18,7 +19,7 @@ Key = tuple[str, str, str, int]  # tool, query, assessor, round
 Log = Mapping[Key, list[TimedAnswer[LoggedEntry]]]
 
 
-def read_log(entries: Sequence[LoggedEntry]) -> Log:
+def read_log(entries: Sequence[LoggedEntry], source: str | Path = "") -> Log:
     """Return the answers of every session that counts, each with its time.
 
     Withdrawn work does not, and adjudications count for a consensus only.
@@ -32,7 +33,9 @@ def read_log(entries: Sequence[LoggedEntry]) -> Log:
         try:
             answers[key] = timed_answers(log)
         except IndexError:
-            raise BadData(f"the log of {key[2]} for query {key[1]} is incomplete") from None
+            raise BadData(
+                f"{source}: the log of {key[2]} for query {key[1]} is incomplete"
+            ) from None
         first = answers[key][0]
         first.wall_ms += first.row.active_ms - first.row.wall_ms
     return answers

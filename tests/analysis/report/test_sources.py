@@ -1,14 +1,16 @@
 import gzip
 from collections import defaultdict
 from dataclasses import replace
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from tests.cases import each_case
 from tests.kappa import cohen_kappa_score
-from topkapi.analysis.data.exports import PairAnswer, TopK, json_lines, pair_lines
+from topkapi.analysis.data.exports import LoggedEntry, PairAnswer, TopK, json_lines, pair_lines
 from topkapi.analysis.errors import BadData
 from topkapi.analysis.report import Options, build_report
 from topkapi.analysis.report.serialise import record_of
@@ -93,6 +95,7 @@ def test_gzip_and_plain_and_all_formats_are_seen_from_the_content(tmp_path: Path
         (HEADER + "q\td1\td2\tmaybe\tBao\n", "line 2: preference 'maybe'"),
         (HEADER + "q\td1\td2\n", "line 2: 3 columns"),
         ('{"ranking": 3}\n', "line 1"),
+        ("q 0 a 1\nq 0 b 0\nq 0 c 0.5\n", "line 3: the label '0.5'"),
         (HEADER + "q\td1\td1\ttie\tBao\n", "line 2: document 'd1' is compared with itself"),
         ("q d1 d2 d1\nq d1 d1 d1\n", "leave such answers out with --leave-out-self"),
         (HEADER + "q\td1\td2\ta\t\n", "line 2: query, documents and assessor"),
@@ -107,6 +110,17 @@ def test_a_fault_names_file_and_line(tmp_path: Path, text: str, message: str) ->
         read_preferences([path])
     assert message in str(refused.value)
     assert "bad.tsv" in str(refused.value)
+
+
+def test_a_malformed_entry_of_a_log_names_file_and_line(tmp_path: Path) -> None:
+    rest = ("sort", "ranking", "d", None, "tie", True, 1, 1, None, datetime(2026, 11, 18, 8))
+    entry = LoggedEntry("s", "q", "Bao", "pairs", 0, False, 0, "answer", *rest)
+    wrong: list[dict[str, Any]] = [{"entry": "foo"}, {"entry": "undo"}, {"active_ms": -5}]
+    wrong += [{"right": "ranking"}, {"answer": "maybe"}, {"left": None}, {"tool": "zzz"}]
+    for each in wrong:
+        path = write(tmp_path / "log", "".join(json_lines([entry, replace(entry, **each)])))
+        with pytest.raises(BadData, match=f"log, line 2: .*{next(iter(each))}"):
+            read_preferences([path])
 
 
 @pytest.mark.parametrize(
