@@ -297,7 +297,8 @@ def _fault(tokens: list[str]) -> str | None:
     for token in tokens[2:]:
         match = _PAIR.fullmatch(token)
         if match is None or not _number(match.group(2)) or len(match.group(1)) > LONGEST_NUMBER:
-            return f"{token!r} is not number:value with a finite value"
+            hint = ": choose one with --null" if token.upper().endswith(":NULL") else ""
+            return f"{token!r} is not number:value with a finite value{hint}"
         if int(match.group(1)) <= last:
             return f"feature {match.group(1)} after {last}: numbers start at 1 and rise"
         last = int(match.group(1))

@@ -131,6 +131,8 @@ def _opened(out: str) -> Iterator[IO[bytes]]:
         with path.open("wb") as stream:
             yield stream
         return
+    if not path.parent.is_dir():
+        raise Refused(f"--out: the folder {path.parent} does not exist")
     partial = path.with_name(f"{path.name}.part")
     try:
         with partial.open("wb") as stream, _packed(stream, path) as written:

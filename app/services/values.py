@@ -43,8 +43,9 @@ def identifier(value: object, field: str) -> str:
     """Return an id without blanks, which every export format can represent."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
-    if not isinstance(value, str) or not value:
+    if value is None or value == "":
         raise BadValue(field, "The id is missing.", "Add a text of one or more characters.")
+    value = _text(value, field)
     if len(value) > limits.MAX_ID:
         raise BadValue(
             field, f"The id has {len(value)} characters.", f"Use at most {limits.MAX_ID}."
@@ -65,16 +66,21 @@ def text_value(value: object, field: str, most: int, *, required: bool = False) 
         return ""
     if value is None:
         raise BadValue(field, "The value is missing.", "Write a text.")
-    if not isinstance(value, str):
-        raise BadValue(
-            field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
-        )
+    value = _text(value, field)
     if required and not value.strip():
         raise BadValue(field, "The value is empty.", "Write a text.")
     if len(value) > most:
         raise BadValue(field, f"The text has {len(value):,} characters.", f"Use at most {most:,}.")
     _refuse_unfit(value, field)
     return value.strip()
+
+
+def _text(value: object, field: str) -> str:
+    if not isinstance(value, str):
+        raise BadValue(
+            field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
+        )
+    return value
 
 
 def _refuse_unfit(value: str, field: str) -> None:
@@ -87,10 +93,7 @@ def _refuse_unfit(value: str, field: str) -> None:
 
 def body(value: object, field: str) -> bytes:
     """Return the unchanged content of a page in UTF-8; nothing if it is blank."""
-    if not isinstance(value, str):
-        raise BadValue(
-            field, f"This is {kind_of(value)}, not a text.", "Put it in quotation marks."
-        )
+    value = _text(value, field)
     _refuse_unfit(value, field)
     return value.encode() if value.strip() else b""
 

@@ -29,10 +29,12 @@ def test_a_plan_says_questions_hours_quality_and_queries(topkapi: Command) -> No
 def test_a_study_gives_its_size(topkapi: Command, sqlite_url: str) -> None:
     with transaction_on(sqlite_url) as session:
         make_study(session, slug="tulips", queries=4, documents=7, k=2)
+        make_study(session, slug="single", documents=1)
     out = topkapi.done(*HEAP, "--study", "tulips")
     assert "4 queries of 7 documents, top 2, 4 lists, 1 person, 20 s per question" in out
     out = topkapi.done(*HEAP, "--study", "tulips", "--error", "0.05")
     assert "People err in 5 % of their answers (normal errors)." in out
+    assert "With one document per query" in topkapi.refused("plan", "--study", "single")
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_null_features_and_scaling_are_options_of_compare(rank: Command, tmp_pat
     given = ("compare", str(path), "--models", "regression", "--truth", "graded", "--folds", "1")
     code, _, wrong = rank(*given)
     assert code != 0
-    assert "NULL" in wrong
+    assert "'3:NULL' is not number:value with a finite value: choose one with --null" in wrong
     code, output, wrong = rank(*given, "--null", "minimum")
     assert code == 0
     assert "consider --normalise" in wrong

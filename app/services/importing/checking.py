@@ -116,7 +116,7 @@ def part_notes(part: Part) -> Iterator[str]:
     if part.left_out:
         left = counted(part.left_out, "candidate")
         yield f"{left} left out: their documents are missing or empty"
-    yield "documents that no query or practice question uses were left out"
+    yield "only documents that a query or practice question uses were taken"
 
 
 def _ranked(

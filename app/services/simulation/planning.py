@@ -8,11 +8,13 @@ from typing import Any
 
 from topkapi.analysis.power import queries_to_tell_apart, student_half
 from topkapi.analysis.typing import FloatArray
+from topkapi.app.domain.errors import Invalid
 from topkapi.app.domain.pairs.simulated_assessors import Errors, mean_error_of_people
 from topkapi.app.domain.pairs.sorters.heap import heap_questions
 from topkapi.app.domain.pairs.sorters.registry import SORTERS
 from topkapi.app.domain.simulation.runs import Company
 from topkapi.app.services.simulation.plan_records import (
+    LIMITS,
     Pilot,
     Planned,
     PlannedEffort,
@@ -75,6 +77,8 @@ def planned(
         options.seconds or known.seconds or SECONDS,
     )
     size, simulated = options.n or known.documents or 50, min(options.lists, MOST_LISTS)
+    if size < LIMITS["n"][0]:
+        raise Invalid("With one document per query there are no questions to plan.", field="n")
     k = options.k or known.k or 10
     model, error = errors_of(options, known)
     own = replace(known.settings, k=k, sorter=options.sorter, together=False)

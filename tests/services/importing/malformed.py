@@ -299,6 +299,7 @@ text_case("field_twice", QUERIES, '{"id": "a", "id": "b", "text": "x"}\n', 1, "i
 text_case("misspelt_field", QUERIES, '{"id": "q0", "txt": "x"}\n', 1, "txt", "not a known field")
 text_case("empty_query", QUERIES, GOOD + '{"id": "q1", "text": "  "}\n', 2, "text", "empty")
 text_case("query_without_id", QUERIES, '{"text": "x"}\n', 1, "id", "missing")
+text_case("id_not_a_text", QUERIES, '{"id": 1.5, "text": "x"}\n', 1, "id", "not a text")
 text_case("id_with_blank", QUERIES, '{"id": "q 0", "text": "x"}\n', 1, "id", "blank")
 text_case("id_too_long", QUERIES, '{"id": "' + "q" * 301 + '", "text": "x"}\n', 1, "id", "301")
 text_case("nul_in_text", QUERIES, '{"id": "q0", "text": "a\\u0000b"}\n', 1, "text", "U+0000")
