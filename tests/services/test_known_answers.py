@@ -47,7 +47,7 @@ def test_gold_pairs_are_imported_once_and_extended(session: Session, tmp_path: P
     report = load(session, folder)
     assert (report.gold, report.read_from["gold pairs"]) == (1, "gold.jsonl")
     assert "1 identical duplicate line of gold pairs merged" in report.notes
-    assert any("1 gold pairs" in line for line in report.lines())
+    assert any("1 gold pair" in line for line in report.lines())
     write_jsonl(folder / "gold.jsonl", GOLD)
     load(session, folder)
     study = session.scalars(select(Study)).one()
