@@ -1,6 +1,6 @@
 # make run       set up, load the demo when the database is empty, serve http://localhost:8000
 # make test      set up, then the checks and the tests that find nearly everything, in five minutes of processor time
-# make test-all  every check and every test, on both databases, in a browser
+# make test-all  every check and every test, on both databases, in a browser; TESTS="tests/web ..." for a part of them
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -71,7 +71,7 @@ test-all test-rest: export TOPKAPI_TEST_DEMAND_BROWSER := 1
 PYTEST = $(BIN)/pytest -n $(WORKERS) --dist worksteal
 define CHECKED_TESTS
 	@$(BIN)/mypy $(2) >$(VENV)/mypy.txt 2>&1 & types=$$!; failed=0; \
-	$(PYTEST) $(1) || failed=$$?; \
+	$(PYTEST) $(1) $(TESTS) || failed=$$?; \
 	wait $$types || failed=$$?; \
 	cat $(VENV)/mypy.txt; exit $$failed
 endef

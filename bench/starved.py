@@ -1,12 +1,14 @@
 """Do the tests pass on a machine that has a tenth of its processor left for them?
 
-    .venv/bin/python -m bench.starved [--all] [--times 3] [--busy 2 | --quota]
+    .venv/bin/python -m bench.starved [--all] [--times 3] [--busy 2 | --quota] [tests/web ...]
 
 Runs `make test`, or with --all `make test-all`, at a low priority while `--busy` processes per core
 compute at the usual one. With --quota, which needs root on Linux, a control group allows the tests
 a tenth of the machine in every tenth of a second, and the rest of the machine stays usable; it also
-finds processes that the tests left behind. Prints the share of the processor that the tests had,
-and what failed. Exits with 1 if a run failed. Set up first: a download is not the subject.
+finds processes that the tests left behind. All tests take three hours on two cores; clones that run
+a part each, at once, take less, for each has a group of its own. Prints the share of the processor
+that the tests had, and what failed. Exits with 1 if a run failed. Set up first: a download is not
+the subject.
 """
 
 import argparse
@@ -78,13 +80,13 @@ def quota(cores: int) -> Iterator[Path]:
         group.rmdir()
 
 
-def run(target: str, group: Path | None) -> tuple[bool, float, float, str]:
+def run(target: str, tests: list[str], group: Path | None) -> tuple[bool, float, float, str]:
     """Run a target of the Makefile; return success, wall time, CPU time and what it printed."""
     began, before = time.monotonic(), _children()
     lower = ["nice", "-n", str(LOWER)]
     join = ["sh", "-c", f'echo $$ > {group}/cgroup.procs && exec "$@"', "sh"]
     done = subprocess.run(
-        [*(join if group else lower), "make", target],
+        [*(join if group else lower), "make", target, f"TESTS={' '.join(tests)}"],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -101,6 +103,7 @@ def _children() -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("tests", nargs="*", help="only these files and folders of tests")
     parser.add_argument("--all", action="store_true", help="run make test-all")
     parser.add_argument("--times", type=int, default=1, help="number of runs")
     parser.add_argument("--busy", type=int, default=2, help="busy processes per core")
@@ -114,7 +117,7 @@ def main() -> None:
             quota(cores) if options.quota else busy_processes(options.busy * cores)
         )
         with starved as group:
-            passed, wall, used, output = run(target, group)
+            passed, wall, used, output = run(target, options.tests, group)
         failures += not passed
         summary = _SUMMARY.findall(output)[-1:] or ["no summary"]
         print(
