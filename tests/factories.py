@@ -242,3 +242,12 @@ def sign_in(app: FastAPI, client: httpx.Client, user: User) -> None:
     token = cookies.session_token(user, nonce)
     client.cookies.set(SESSION_COOKIE, token, domain="localhost.local")
     client.headers[CSRF_HEADER] = cookies.csrf_token(nonce)
+
+
+def work_on(session: Session, study: Study, user: User, index: int, **sums: object) -> Assignment:
+    """Create an assignment of a query of the study, with these columns."""
+    row = make_assignment(session, user=user, query=queries_of(session, study)[index])
+    for name, value in sums.items():
+        setattr(row, name, value)
+    session.flush()
+    return row

@@ -1,7 +1,7 @@
 """A researcher reads the results of a query: lists, ranks, questions, and the pages themselves."""
 
 import pytest
-from playwright.sync_api import BrowserContext, Locator, Route, expect
+from playwright.sync_api import BrowserContext, Locator, Page, Route, expect
 from sqlalchemy import select
 
 from tests.browser.assigned_work import Site
@@ -13,6 +13,15 @@ from topkapi.app.domain.enums import Role
 from topkapi.app.services.results.systems.runs import add_runs, read_runs
 
 pytestmark = pytest.mark.browser
+
+
+def judged_study(site: Site, context: BrowserContext) -> tuple[Page, str]:
+    """Make a judged study; return a page of a researcher who is signed in, and its short name."""
+    with site.sessions.write.begin() as session:
+        user = make_user(session, role=Role.RESEARCHER)
+        make_judged_study(session, slug=f"judged-{user.id}")
+    context.add_cookies([site.cookie(user)])
+    return context.new_page(), f"judged-{user.id}"
 
 
 def look_at(link: Locator) -> Locator:
@@ -28,15 +37,11 @@ def look_at(link: Locator) -> Locator:
 def test_a_researcher_reads_lists_and_pages_by_keyboard(
     site: Site, context: BrowserContext
 ) -> None:
+    page, slug = judged_study(site, context)
     with site.sessions.write.begin() as session:
-        user = make_user(session, role=Role.RESEARCHER)
-        slug = f"read-{user.id}"
-        make_judged_study(session, slug=slug)
         study = session.scalars(select(Study).where(Study.slug == slug)).one()
         run = b"q0 Q0 q0-d1 1 2.5 newcomer\nq0 Q0 another 2 1.5 newcomer\n"
         add_runs(session, study, read_runs([("newcomer.run", run)]))
-    context.add_cookies([site.cookie(user)])
-    page = context.new_page()
     page.goto(f"{site.server.url}/studies/{slug}/queries")
     page.get_by_role("link", name="tulips upright 0").press("Enter")
     ranks = page.get_by_role("region", name="Ranks and grades of the pages")
@@ -74,15 +79,11 @@ def test_a_researcher_reads_lists_and_pages_by_keyboard(
 def test_what_is_opened_before_the_scripts_are_there_is_loaded(
     site: Site, context: BrowserContext
 ) -> None:
-    with site.sessions.write.begin() as session:
-        user = make_user(session, role=Role.RESEARCHER)
-        study = f"early-{user.id}"
-        make_judged_study(session, slug=study)
+    page, study = judged_study(site, context)
+    with site.sessions.read() as session:
         query = session.scalars(select(Query).join(Study).where(Study.slug == study)).first()
         assert query is not None
         address = f"{site.server.url}/studies/{study}/queries/{query.id}"
-    context.add_cookies([site.cookie(user)])
-    page = context.new_page()
     held: list[Route] = []
     page.route("**/htmx.min.js*", lambda route: held.append(route))
     page.goto(address, wait_until="commit")
@@ -96,17 +97,13 @@ def test_what_is_opened_before_the_scripts_are_there_is_loaded(
 
 
 def test_pages_open_wherever_they_are_named(site: Site, context: BrowserContext) -> None:
+    page, slug = judged_study(site, context)
     with site.sessions.write.begin() as session:
-        user = make_user(session, role=Role.RESEARCHER)
-        slug = f"pages-{user.id}"
-        make_judged_study(session, slug=slug)
         work = session.scalars(
             select(Assignment).join(Query).join(Study).where(Study.slug == slug)
         ).first()
         assert work is not None
         session.add(Flag(assignment_id=work.id, position=0, shown=["q0-d1"], reason="Both odd"))
-    context.add_cookies([site.cookie(user)])
-    page = context.new_page()
     for address, region in (
         ("documents", "Table of documents"),
         ("report", "Consensus, T1 pairs"),

@@ -1,5 +1,7 @@
 """The estimate of time left for a whole queue."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,22 +9,14 @@ from hypothesis import strategies as st
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.workload import LEAST_ANSWERS, Work, time_left
 
-FINISHED = st.builds(
-    Work,
-    tool=st.sampled_from(Tool),
-    finished=st.just(True),
-    answered=st.integers(0, 200),
-    expected_left=st.just(0),
-    active_ms=st.integers(0, 10**7),
-)
-OPEN = st.builds(
-    Work,
-    tool=st.sampled_from(Tool),
-    finished=st.just(False),
-    answered=st.integers(0, 200),
-    expected_left=st.one_of(st.none(), st.integers(0, 200)),
-    active_ms=st.integers(0, 10**7),
-)
+ANY: dict[str, Any] = {
+    "tool": st.sampled_from(Tool),
+    "answered": st.integers(0, 200),
+    "active_ms": st.integers(0, 10**7),
+}
+FINISHED = st.builds(Work, finished=st.just(True), expected_left=st.just(0), **ANY)
+LEFT = st.one_of(st.none(), st.integers(0, 200))
+OPEN = st.builds(Work, finished=st.just(False), expected_left=LEFT, **ANY)
 QUEUES = st.lists(st.one_of(FINISHED, OPEN), max_size=12)
 
 

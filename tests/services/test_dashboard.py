@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.factories import make_assignment, make_study, make_user, queries_of, work_on
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Assignment, JudgmentRow, Study, User
+from topkapi.app.db.models import Assignment, JudgmentRow, Study
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.domain.study import StudySettings
 from topkapi.app.services.assignments.bulk import void
@@ -55,21 +55,13 @@ def study(session: Session) -> Study:
     return made
 
 
-def work(session: Session, study: Study, user: User, index: int, **sums: object) -> Assignment:
-    row = make_assignment(session, user=user, query=queries_of(session, study)[index])
-    for name, value in sums.items():
-        setattr(row, name, value)
-    session.flush()
-    return row
-
-
 def usual(session: Session, study: Study) -> None:
     """Let two people work at an ordinary pace, one of them with finished work."""
     for index, name in enumerate(("Usual One", "Usual Two")):
         person = make_user(session, name=name)
         done = {"answered": 400, "active_ms": 4_000_000, "last_entry_at": now()}
-        work(session, study, person, index, finished_at=now(), **done)
-        work(session, study, person, index + 2, **done, expected_left=10)
+        work_on(session, study, person, index, finished_at=now(), **done)
+        work_on(session, study, person, index + 2, **done, expected_left=10)
 
 
 def people_in_need(session: Session) -> list[StudyNeed]:
@@ -134,7 +126,7 @@ def test_who_needs_attention_and_why(
     usual(session, study)
     person = make_user(session, name="Dora Kiss")
     last = now() - timedelta(days=5) if sign is Sign.IDLE else now()
-    work(session, study, person, 5, last_entry_at=last if sums else None, **sums)
+    work_on(session, study, person, 5, last_entry_at=last if sums else None, **sums)
     (found,) = people_in_need(session)
     assert (found.user and found.user.name, found.sign) == ("Dora Kiss", sign)
     assert words in found.reason
@@ -146,7 +138,7 @@ def test_who_is_slow_and_has_finished_is_checked_in_finished_work(
     usual(session, study)
     sums = {"answered": 30, "active_ms": 1_800_000, "last_entry_at": now()}
     person = make_user(session, name="Dora Kiss")
-    row = work(session, study, person, 5, **sums)
+    row = work_on(session, study, person, 5, **sums)
     assert people_in_need(session)[0].page.endswith("state=open")
     person.disabled_at = now()
     assert people_in_need(session)[0].reason == "the account is disabled; 1 unfinished assignment"
@@ -159,7 +151,7 @@ def test_who_prefers_one_side_is_found_in_the_log(session: Session, study: Study
     usual(session, study)
     person = make_user(session, name="Lefty")
     sums = {"answered": 60, "active_ms": 600_000, "last_entry_at": now()}
-    row = work(session, study, person, 5, **sums)
+    row = work_on(session, study, person, 5, **sums)
     for position in range(60):
         side = "right" if position % 10 == 0 else "left"
         session.add(
@@ -175,7 +167,7 @@ def test_who_prefers_one_side_is_found_in_the_log(session: Session, study: Study
 
 def test_at_most_five_people_are_named(session: Session, study: Study) -> None:
     for index in range(8):
-        work(session, study, make_user(session, name=f"P{index}"), index)
+        work_on(session, study, make_user(session, name=f"P{index}"), index)
     seen = dashboard(session)
     assert (len(seen.attention), seen.more) == (5, 4), "eight people, and what is missing"
     assert seen.attention[0].sign is Sign.GAPS
@@ -185,7 +177,7 @@ def test_warnings_stay_when_the_work_is_finished(session: Session, study: Study)
     usual(session, study)
     person = make_user(session, name="Dora Kiss")
     sums = {"answered": 100, "active_ms": 100_000, "known_answers": 20, "known_right": 10}
-    row = work(session, study, person, 5, last_entry_at=now(), **sums)
+    row = work_on(session, study, person, 5, last_entry_at=now(), **sums)
     for each in session.scalars(select(Assignment)):
         each.finished_at = now()
     session.flush()

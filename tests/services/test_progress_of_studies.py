@@ -5,10 +5,10 @@ import pytest
 from sqlalchemy.orm import Session
 
 from tests.assessing import Assessor
-from tests.factories import make_assignment, make_study, make_user, queries_of
+from tests.factories import make_assignment, make_study, make_user, queries_of, work_on
 from tests.ranked import add_rankings, give_lists
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Assignment, Study, User
+from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries.progress import Ordered
 from topkapi.app.domain.enums import Tool
 from topkapi.app.domain.log import EntryKind
@@ -26,28 +26,20 @@ def ordered(sort: str = "name", *, search: str = "", limit: int = 10, offset: in
     return Ordered(sort.removeprefix("-"), sort.startswith("-"), search, limit, offset)
 
 
-def piece(session: Session, study: Study, user: User, query: int, **columns: object) -> Assignment:
-    row = make_assignment(session, user=user, query=queries_of(session, study)[query])
-    for name, value in columns.items():
-        setattr(row, name, value)
-    session.flush()
-    return row
-
-
 @pytest.fixture
 def study(session: Session) -> Study:
     """Make a study: Ansa finished one and began one, Bao has two waiting, one is withdrawn."""
     made = make_study(session, queries=3)
     ansa, bao = make_user(session, name="Ansa"), make_user(session, name="Bao")
     at = now()
-    piece(session, made, ansa, 0, answered=30, expected_left=0, active_ms=300_000,
+    work_on(session, made, ansa, 0, answered=30, expected_left=0, active_ms=300_000,
           last_entry_at=at - timedelta(days=3), finished_at=at - timedelta(days=3),
           checks=4, checks_agreed=3)  # fmt: skip
-    piece(session, made, ansa, 1, answered=10, expected_left=20, active_ms=100_000,
+    work_on(session, made, ansa, 1, answered=10, expected_left=20, active_ms=100_000,
           last_entry_at=at - timedelta(hours=1))  # fmt: skip
-    piece(session, made, bao, 1)
-    piece(session, made, bao, 2)
-    piece(session, made, bao, 0, withdrawn_at=at, answered=99, last_entry_at=at, active_ms=1)
+    work_on(session, made, bao, 1)
+    work_on(session, made, bao, 2)
+    work_on(session, made, bao, 0, withdrawn_at=at, answered=99, last_entry_at=at, active_ms=1)
     return made
 
 
@@ -64,7 +56,7 @@ def test_a_study_is_summed_up_without_withdrawn_work(session: Session, study: St
 
 def test_what_is_left_is_unknown_until_something_was_begun(session: Session) -> None:
     study = make_study(session)
-    piece(session, study, make_user(session), 0)
+    work_on(session, study, make_user(session), 0)
     assert study_progress.overview(session, study).all.left is None
 
 
@@ -100,8 +92,8 @@ def test_every_query_is_listed_with_its_work(session: Session, study: Study) -> 
 
 def test_what_is_left_is_estimated_by_tool_in_every_table(session: Session, study: Study) -> None:
     cora = make_user(session, name="Cora")
-    piece(session, study, cora, 0, tool=Tool.GRADES, answered=4, last_entry_at=now())
-    piece(session, study, cora, 1, tool=Tool.GRADES)
+    work_on(session, study, cora, 0, tool=Tool.GRADES, answered=4, last_entry_at=now())
+    work_on(session, study, cora, 1, tool=Tool.GRADES)
     seen, last = study_progress.overview(session, study), ordered("-expected_left")
     assert [line.left for _, line in study_progress.people(session, last, seen)[0]] == [60, 20, 4]
     asked, _ = study_progress.by_query(session, study, last, seen)
@@ -144,7 +136,7 @@ def test_what_was_finished_last_comes_first(session: Session, study: Study) -> N
 
 def test_someone_much_quicker_than_the_others_is_pointed_at(session: Session, study: Study) -> None:
     quick = make_user(session, name="Dora")
-    piece(session, study, quick, 2, round=1, answered=50, active_ms=50_000, last_entry_at=now())
+    work_on(session, study, quick, 2, round=1, answered=50, active_ms=50_000, last_entry_at=now())
     seen = study_progress.overview(session, study)
     rows, _ = study_progress.people(session, ordered(), seen)
     assert {user.name: study_progress.is_very_fast(line, seen) for user, line in rows} == {

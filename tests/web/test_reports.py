@@ -114,10 +114,3 @@ def test_a_study_without_work_says_what_is_missing(
     one = client.get("/studies/one/report").text
     assert "Only Eve has finished anything so far" in one
     assert "nan" not in re.sub(r"<[^>]*>", " ", one).lower().split()
-
-
-def test_unknown_studies_are_refused(client: httpx.Client, headers: dict[str, str]) -> None:
-    assert client.get("/studies/roses/report").status_code == 404
-    assert client.get("/studies/roses/report.zip").status_code == 404
-    answer = client.get("/api/v1/studies/roses/report", headers=headers)
-    assert (answer.status_code, answer.json()["detail"]) == (404, "There is no study 'roses'.")

@@ -1,6 +1,7 @@
 """Real answers: files, folds, intervals, and the report on image-search preferences."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -153,38 +154,28 @@ def test_scores_are_cut_into_grades(tmp_path: Path) -> None:
 
 
 @each_case(
-    ("line", "word"),
+    ("read", "text", "word"),
     [
-        ("{", "line 1: not JSON"),
-        ("3", "line 1: not an object"),
-        ('{"query": 1, "left": [], "answer": "left"}', '"right" is missing'),
-        ('{"query": 1, "left": "a", "right": [], "answer": "left"}', '"left" must be a list'),
-        ('{"query": 1, "left": [], "right": [], "answer": "up"}', "'up' is not one of left_much"),
-        ("", "no preferences"),
+        (read_list_preferences, "{", "line 1: not JSON"),
+        (read_list_preferences, "3", "line 1: not an object"),
+        (read_list_preferences, '{"query": 1, "left": [], "answer": "left"}', "right. is missing"),
+        (read_list_preferences, '{"query": 1, "left": "", "right": [], "answer": "up"}', "a list"),
+        (read_list_preferences, '{"query": 1, "left": [], "right": [], "answer": "up"}', "'up' is"),
+        (read_list_preferences, "", "no preferences"),
+        (read_scores, "q 0 d\n" * 2, "second time|not a number"),
+        (read_scores, "q 0 d x\n", "line 1: 'x' is not a number"),
+        (read_scores, "q 0 d nan\n", "finite"),
+        (read_scores, "q 0 d 1\nq 0 d 1\n", "line 2: q d appears twice"),
+        (read_scores, "q 0\n", "2 fields"),
     ],
 )
-def test_a_bad_line_of_preferences_is_named(line: str, word: str, tmp_path: Path) -> None:
-    path = tmp_path / "lists.jsonl"
-    path.write_text(line)
-    with pytest.raises(BadData, match=word):
-        read_list_preferences(path)
-
-
-@each_case(
-    ("text", "word"),
-    [
-        ("q 0 d\n" * 2, "second time|not a number"),
-        ("q 0 d x\n", "line 1: 'x' is not a number"),
-        ("q 0 d nan\n", "finite"),
-        ("q 0 d 1\nq 0 d 1\n", "line 2: q d appears twice"),
-        ("q 0\n", "2 fields"),
-    ],
-)
-def test_a_bad_line_of_grades_is_named(text: str, word: str, tmp_path: Path) -> None:
-    path = tmp_path / "grades"
+def test_a_bad_line_is_named(
+    read: Callable[[Path], object], text: str, word: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "answers"
     path.write_text(text)
     with pytest.raises(BadData, match=word):
-        read_scores(path)
+        read(path)
 
 
 def test_scores_that_are_no_grades_and_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:

@@ -47,15 +47,17 @@ def text_case(
     field: str | None = None,
     says: str = "",
     remove: str | None = None,
+    alone: bool = False,
 ) -> None:
-    """Add a case in which one file of the study is replaced by ``text``."""
+    """Add a case in which one file of the study, or the file imported alone, is ``text``."""
 
-    def spoil(folder: Path) -> None:
+    def spoil(folder: Path) -> Path | None:
         if remove:
             (folder / remove).unlink()
-        path = folder / target
+        path = (folder.parent if alone else folder) / target
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode("utf-8", "surrogatepass"))
+        return path if alone else None
 
     CASES.append(Case(name, spoil, target, line, field, says))
 
@@ -267,29 +269,13 @@ def ranking_of_an_unknown_document(folder: Path) -> None:
     write_jsonl(folder / "rankings.jsonl", [record])
 
 
-@case("notes.txt", None, None, "only if it is a LETOR file")
-def single_file_of_prose(folder: Path) -> Path:
-    path = folder.parent / "notes.txt"
-    path.write_text("These are only notes.\n")
-    return path
-
-
-@case("train.txt", 3, "qid", "interrupted by another query")
-def letor_in_wrong_order(folder: Path) -> Path:
-    path = folder.parent / "train.txt"
-    path.write_text("1 qid:1 1:0.5 #docid = a\n0 qid:2 1:0.1 #docid = b\n2 qid:1 1:0 #docid = c\n")
-    return path
-
-
-@case("train.txt", 2, "features", "Feature 2 is nan")
-def letor_with_nan(folder: Path) -> Path:
-    path = folder.parent / "train.txt"
-    path.write_text("1 qid:1 1:0.5 2:1\n0 qid:1 1:0.5 2:nan\n")
-    return path
-
-
 QUERIES, DOCUMENTS, CANDIDATES = "queries.jsonl", "documents.jsonl", "candidates.jsonl"
 GOOD = '{"id": "q0", "text": "x"}\n'
+LETOR = "1 qid:1 1:0.5 #docid = a\n0 qid:2 1:0.1 #docid = b\n2 qid:1 1:0 #docid = c\n"
+text_case("prose", "notes.txt", "Only notes.\n", says="only if it is a LETOR file", alone=True)
+text_case("letor_in_wrong_order", "train.txt", LETOR, 3, "qid", "interrupted by", alone=True)
+LETOR = "1 qid:1 1:0.5 2:1\n0 qid:1 1:0.5 2:nan\n"
+text_case("letor_with_nan", "train.txt", LETOR, 2, "features", "Feature 2 is nan", alone=True)
 text_case("empty_file", DOCUMENTS, "", says="empty")
 text_case("blank_file", DOCUMENTS, "\n\n", says="no document")
 text_case("not_json", QUERIES, GOOD + '{"id": "q1", "text": \n', 2, says="not JSON at character")
