@@ -29,18 +29,16 @@ def test_stretches_are_the_text(text: str, terms: list[str]) -> None:
             assert colour is None or folded in known
 
 
-def test_words_of_a_phrase_may_have_any_blanks_between_them() -> None:
-    pattern = term_pattern(["cut tulips", "cut"])
-    assert pattern is not None
-    parts = list(split_at_terms("Cut \n\ttulips, cut", pattern))
-    assert parts == [("Cut \n\ttulips", 1), (", ", None), ("cut", 2)]
-
-
-def test_terms_are_found_in_letters_of_either_case() -> None:
-    pattern = term_pattern(["tulips"])
-    assert pattern is not None
-    parts = list(split_at_terms("TULIPS, tuLips", pattern))
-    assert parts == [("TULIPS", 1), (", ", None), ("tuLips", 1)]
+def test_phrases_are_found_across_blanks_and_in_letters_of_either_case() -> None:
+    for terms, text, ranks in (
+        (["cut tulips", "cut"], "Cut \n\ttulips, cut", (1, 2)),
+        (["tulips"], "TULIPS, tuLips", (1, 1)),
+    ):
+        pattern = term_pattern(terms)
+        assert pattern is not None
+        first, _, last = text.partition(", ")
+        expected = [(first, ranks[0]), (", ", None), (last, ranks[1])]
+        assert list(split_at_terms(text, pattern)) == expected
 
 
 LETTERS = "abkKsSſßiıİIμµσςåÅ木๑ -^]\\+\n"  # unusual case, and signs with a meaning in `re`

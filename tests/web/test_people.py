@@ -17,8 +17,9 @@ from tests.factories import (
     queries_of,
     sign_in,
     token_headers,
+    work_on,
 )
-from tests.services.test_dashboard import usual, work
+from tests.services.test_dashboard import usual
 from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import ApiToken, Assignment, AuditEvent, Study, User
@@ -321,7 +322,7 @@ def test_who_is_slow_and_has_finished_is_checked_in_finished_work(
         usual(session, study)
         slow = make_user(session, password=PASSWORD)
         sums = {"answered": 30, "active_ms": 1_800_000, "last_entry_at": now()}
-        row = work(session, study, slow, 5, **sums)
+        row = work_on(session, study, slow, 5, **sums)
 
     def checked() -> str:
         page = client.get(f"/people/{slow.id}").text
