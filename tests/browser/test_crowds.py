@@ -43,9 +43,8 @@ def remind(page: Page, url: str, slug: str) -> None:
     expect(page.get_by_role("heading", name="Hours and amounts")).to_be_visible()
     page.get_by_role("link", name="Invite or remind people").click()
     page.get_by_role("button", name="Write reminders").click()
-    expect(page.get_by_label("Bao Trinh", exact=True)).to_have_value(
-        re.compile("1 assignment left")
-    )
+    text = page.get_by_label("Bao Trinh", exact=True)
+    expect(text).to_have_value(re.compile("1 assignment left"))
     sound(page, "messages")
 
 

@@ -31,11 +31,9 @@ def test_an_adjudication_from_the_dashboard_to_the_common_list(
     expect(page.get_by_role("heading", name="Adjudication")).to_be_visible()
     row = page.get_by_role("row").filter(has_text="q0")
     expect(row).to_contain_text("2 lists")
-    expect(row).to_contain_text("1 open pairs")
+    expect(row).to_contain_text("1 open pair")
     sound(page, "adjudication")
-    page.get_by_label("Adjudicator of q0").select_option(
-        label=f"{name} (invited, has not signed in yet)"
-    )
+    row.get_by_role("combobox").select_option(label=f"{name} (invited, has not signed in yet)")
     page.get_by_role("button", name="Assign adjudication of q0").click()
     expect(page.get_by_text("Adjudication assigned.")).to_be_visible()
     expect(row).to_contain_text(f"{name}, not finished")

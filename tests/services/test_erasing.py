@@ -19,11 +19,12 @@ from topkapi.app.db.models import (
     User,
 )
 from topkapi.app.domain.crowds import Platform
+from topkapi.app.domain.errors import Conflict
 from topkapi.app.domain.log import EntryKind
 from topkapi.app.services import audit
 from topkapi.app.services.accounts import tokens
 from topkapi.app.services.accounts.erasing import erase_user, truncate_log
-from topkapi.app.services.accounts.users import rename
+from topkapi.app.services.accounts.users import enable_user, rename
 
 pytestmark = pytest.mark.both
 
@@ -51,6 +52,8 @@ def test_only_the_persons_own_values_are_replaced(session: Session) -> None:
     )
     before = told(session)
     new = erase_user(session, user)
+    with pytest.raises(Conflict, match="nobody can use the account again"):
+        enable_user(session, user)
     after = told(session)[: len(before)]
     shown = json.dumps(after)
     for gone in ("Ansa", "Lehto", "Virta", "laptop", '"ansa@lehto.example', ": ansa@lehto.example"):

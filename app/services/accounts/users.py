@@ -117,7 +117,9 @@ def disable_user(session: Session, user: User, *, actor_id: int | None = None) -
 
 
 def enable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
-    """Enable a disabled account."""
+    """Enable a disabled account; an erased one stays closed."""
+    if user.email.endswith(f"@{addresses.ERASED}"):
+        raise Conflict(f"{user.email} is erased: nobody can use the account again.")
     if user.disabled_at is not None:
         user.disabled_at = None
         audit.record(session, actor_id, "user.enable", user.email)

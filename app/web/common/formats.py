@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from markdown_it import MarkdownIt
+from markupsafe import Markup
 
 from topkapi.app.db.base import now
 from topkapi.app.domain.shortcuts import cap_of
@@ -25,10 +26,10 @@ def spell_duration(ms: int) -> str:
     """Format milliseconds as a rounded duration: 9 minutes, 2 hours 10 minutes."""
     minutes = max(1, round(ms / 60_000))
     if minutes < 60:
-        return _count(minutes, "minute")
+        return counted(minutes, "minute")
     tens = round(minutes / 10) * 10
     hours, rest = divmod(tens, 60)
-    return _count(hours, "hour") + (f" {rest} minutes" if rest else "")
+    return counted(hours, "hour") + (f" {rest} minutes" if rest else "")
 
 
 def spell_time(ms: int) -> str:
@@ -46,7 +47,7 @@ def ago(moment: datetime, present: datetime | None = None) -> str:
         return "just now"
     for length, word in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
         if seconds >= length:
-            return f"{_count(int(seconds // length), word)} ago"
+            return f"{counted(int(seconds // length), word)} ago"
     raise AssertionError("ninety seconds are more than a minute")
 
 
@@ -77,6 +78,12 @@ def counted(number: int, word: str, plural: str = "") -> str:
     return f"{grouped(number)} {word if number == 1 else plural or word + 's'}"
 
 
+def counted_cell(number: int, word: str, plural: str = "") -> Markup:
+    """Format a number with its noun, which is shown where the table has no heads."""
+    figure, _, noun = counted(number, word, plural).partition(" ")
+    return Markup('{}<span class="unit"> {}</span>').format(figure, noun)
+
+
 def seconds(ms: float) -> str:
     """Format milliseconds as seconds with one decimal: 17.6 s."""
     return f"{ms / 1000:.1f}\N{NO-BREAK SPACE}s"
@@ -96,10 +103,6 @@ def day(when: date) -> str:
     """Return a date such as 3 Dec, with the year if it is another one."""
     text = f"{when.day} {when:%b}"
     return text if when.year == now().year else f"{text} {when.year}"
-
-
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
 
 
 @cache
@@ -129,6 +132,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "without_scheme": without_scheme,
     "grouped": grouped,
     "counted": counted,
+    "counted_cell": counted_cell,
     "seconds": seconds,
     "per_cent": per_cent,
     "day": day,
