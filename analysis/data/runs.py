@@ -143,7 +143,7 @@ def run_text(raw: bytes, name: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = raw.count(b"\n", 0, error.start) + 1
+        line = error.object.count(b"\n", 0, error.start) + 1  # without a mark
         raise BadData(f"{name}, line {line}: not UTF-8 text") from None
 
 

@@ -19,6 +19,7 @@ rows, so no figure depends on it; where an assessor answered a pair twice, the f
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -162,7 +163,7 @@ def detect(lines: Sequence[str], path: Path) -> str:
         return "judgments"
     if len(lines) > 1 and len(cells := lines[1].split("\t")) > 2 and cells[1].count(",") == 1:
         return "tags"
-    rows = [line.split() for line in lines[:SEEN] if line.strip()]
+    rows = list(islice((words for line in lines if (words := line.split())), SEEN))
     winners = [len(words) == 4 and words[3] in words[1:3] for words in rows]
     if _is_qrel(rows[0]) and (not all(winners) or all(map(_is_qrel, rows))):
         return "qrels"

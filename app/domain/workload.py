@@ -10,7 +10,7 @@ LEAST_ANSWERS = 5  # with a tool, before its pace is trusted
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What is known about one assignment; ``expected_left`` is None before it has begun."""
+    """What is known about one assignment; ``expected_left`` is None while it is unknown."""
 
     tool: Tool
     finished: bool
@@ -76,6 +76,6 @@ def _length(works: Iterable[Work]) -> dict[Tool, float]:
     """Return the mean number of questions of the assignments that have begun, by tool."""
     totals: dict[Tool, list[int]] = {}
     for work in works:
-        if work.finished or work.expected_left is not None:
+        if work.finished or work.answered:
             totals.setdefault(work.tool, []).append(work.answered + (work.expected_left or 0))
     return {tool: sum(each) / len(each) for tool, each in totals.items()}

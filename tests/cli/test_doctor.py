@@ -150,11 +150,7 @@ def test_a_sound_installation_has_no_problem(topkapi: Command) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS)
 def test_each_fault_is_found_with_what_to_do(
-    healthy: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    topkapi: Command,
-    fault: str,
+    healthy: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topkapi: Command, fault: str
 ) -> None:
     check, advice, break_it = FAULTS[fault]
     break_it(monkeypatch, healthy, tmp_path)

@@ -68,12 +68,7 @@ def test_a_run_is_scored_against_qrels(rank: Command, tmp_path: Path) -> None:
     (tmp_path / "qrels").write_text("a 0 x 2\na 0 y 0\n")
     (tmp_path / "run").write_text("a Q0 y 1 2.0 t\na Q0 x 2 1.0 t\n")
     output = rank.done(
-        "score",
-        str(tmp_path / "qrels"),
-        "--run",
-        str(tmp_path / "run"),
-        "--measures",
-        "map",
+        "score", str(tmp_path / "qrels"), "--run", str(tmp_path / "run"), "--measures", "map"
     )
     assert output.split() == ["map", "0.5000"]
 

@@ -96,10 +96,7 @@ def test_a_full_copy_is_imported(topkapi: Command, tmp_path: Path) -> None:
     tried = topkapi.done("study", "import", str(path), "--slug", "second", "--dry-run")
     assert tried.startswith("second: would restore 'Small study'")
     assert topkapi("study", "import", str(path), "--slug", "second")[0] == 0
-    assert [row["slug"] for row in topkapi.told("study", "list")] == [
-        "small",
-        "second",
-    ]
+    assert [row["slug"] for row in topkapi.told("study", "list")] == ["small", "second"]
     assert "topkapi study import" in topkapi.refused("restore", str(path))
 
 

@@ -69,9 +69,7 @@ class AssignedWork:
     def look(self, live: LiveSessions | None = None) -> AssignmentState:
         with self.sessions.read.begin() as session:
             return labeling.assignment_state(
-                session,
-                self.live if live is None else live,
-                **self.who,
+                session, self.live if live is None else live, **self.who
             )
 
     def submit(
@@ -243,12 +241,7 @@ def test_a_worker_that_waited_for_the_lock_sees_what_the_other_wrote(sessions: S
     sent = Submission(1, answer=answer_to(work.look(), Answer.LEFT))
     with ThreadPoolExecutor(1) as pool:
         with sessions.write.begin() as session:
-            labeling.submit(
-                session,
-                first,
-                **work.who,
-                submission=sent,
-            )
+            labeling.submit(session, first, **work.who, submission=sent)
             waiting = pool.submit(work.submit, sent, second)
             until_a_lock_is_waited_for(session)
         assert waiting.result().position == 2

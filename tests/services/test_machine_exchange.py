@@ -131,7 +131,7 @@ def test_a_line_that_cannot_be_read_is_named(line: str) -> None:
 
 def test_a_byte_that_is_not_utf_8_is_named_by_its_line() -> None:
     with pytest.raises(Invalid, match=r"^sent, line 2: not UTF-8"):
-        list(read_grades("sent", b"\xef\xbb\xbfq1 0 d1 1\nq1 0 d\xff 1\n"))
+        list(read_grades("sent", b"\xef\xbb\xbfq1 0 d1 1\n\xff 0 d 1\n"))
 
 
 def test_files_of_more_lines_than_a_run_may_have_are_refused_before_they_are_read() -> None:

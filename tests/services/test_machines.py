@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from tests.cases import each_case
 from tests.chat_endpoint import ChatEndpoint, Fault, completion, honest, serving_chat
 from tests.ranked import make_ranked_study
-from topkapi.app.db.base import Base
+from topkapi.app.db.base import Base, now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, Content, Job, JudgmentRow, MachineCall, Study, User
 from topkapi.app.domain.enums import JobState, Tool
@@ -307,6 +307,10 @@ def test_a_machine_has_no_password_and_an_estimate_leaves_nothing(sessions: Sess
         with pytest.raises(Conflict, match="is a machine"):
             set_password(session, session.scalars(select(User).where(User.machine)).one(), "x" * 20)
         session.rollback()
-        assert judging.estimate(session, session.scalars(select(Study)).one(), terms) == found
+        study = session.scalars(select(Study)).one()
+        assert judging.estimate(session, study, terms) == found
+        study.archived_at = now()
+        with pytest.raises(Conflict, match="unarchive it"):
+            judging.estimate(session, study, terms)
     with sessions.read() as session:
         assert session.scalar(select(User).where(User.machine)) is None

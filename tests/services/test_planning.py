@@ -114,10 +114,7 @@ def test_the_lists_of_a_query_share_its_worths() -> None:
 @pytest.mark.thorough
 def test_a_sampled_sorter_is_tried_with_several_budgets_and_the_goal_takes_the_first() -> None:
     base = replace(
-        HEAP,
-        plan=replace(HEAP.plan, sorter="robust", pair_limit=6),
-        runs=4,
-        errors=Errors.NORMAL,
+        HEAP, plan=replace(HEAP.plan, sorter="robust", pair_limit=6), runs=4, errors=Errors.NORMAL
     )
     settings = settings_of(base)
     budgets = [each.plan.budget or 0 for each in settings]

@@ -52,6 +52,8 @@ def test_a_study_is_summed_up_without_withdrawn_work(session: Session, study: St
     # Begun work takes (30 + 10 + 20) / 2 = 30 answers each, so the two waiting add 60 to the 20.
     assert seen.left == 80
     assert seen.ms_left == 800_000
+    work_on(session, study, make_user(session), 0, round=-1, expected_left=2)
+    assert study_progress.overview(session, study).all.left == 82, "adjudications are no measure"
 
 
 def test_what_is_left_is_unknown_until_something_was_begun(session: Session) -> None:

@@ -74,11 +74,7 @@ def test_scores_are_those_of_the_exports(judged: Sessions, tmp_path: Path) -> No
     with judged.read() as session:
         found = SystemReports().report(session, "tulips", baseline="up")
         kept = {run.system: run for run in runs_of(session, session.scalars(select(Study)).one())}
-        assert (kept["stray"].queries, kept["stray"].lines, kept["stray"].file) == (
-            1,
-            9,
-            "a.run",
-        )
+        assert (kept["stray"].queries, kept["stray"].lines, kept["stray"].file) == (1, 9, "a.run")
         graded = SystemReports().report(session, "tulips", truth="graded").scores
     assert graded is not None
     assert graded.measures[0].startswith("ndcg@")

@@ -1,5 +1,6 @@
 """Tests of teams: several people, several workers, one list, and no pair on two screens."""
 
+from contextlib import nullcontext
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -22,7 +23,7 @@ from topkapi.app.db.base import clock, now
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Assignment, JudgmentRow, PairLease, Query, Study, User
 from topkapi.app.domain.enums import TimerKind
-from topkapi.app.domain.errors import LogRefusal
+from topkapi.app.domain.errors import Archived, LogRefusal
 from topkapi.app.domain.log import Entry, EntryKind
 from topkapi.app.domain.pairs.answers import Answer, Judgment, QuestionKind
 from topkapi.app.domain.pairs.robust.error_prior import CELLS
@@ -51,9 +52,7 @@ class Member(AssignedWork):
         if not self.screen.is_stored:
             with self.sessions.write.begin() as session:
                 self.screen = labeling.offer(
-                    session,
-                    self.live if live is None else live,
-                    **self.who,
+                    session, self.live if live is None else live, **self.who
                 )
         return self.screen
 
@@ -74,12 +73,7 @@ class Member(AssignedWork):
 
     def event(self, kind: TimerKind, at: datetime | None = None) -> None:
         with self.sessions.write.begin() as session:
-            timing.record_event(
-                session,
-                **self.who,
-                report=timing.TimerReport(kind),
-                at=at,
-            )
+            timing.record_event(session, **self.who, report=timing.TimerReport(kind), at=at)
 
     @property
     def pair(self) -> frozenset[int]:
@@ -263,6 +257,11 @@ def test_members_wait_while_others_have_the_last_pairs(sessions: Sessions) -> No
     assert not last.screen.finished
     assert waiting.look().finished
     assert not waiting.is_finished(), "the last answer is missing"
+    for archived_at in (now(), None):
+        with sessions.write.begin() as session:
+            session.execute(update(Study).values(archived_at=archived_at))
+        with pytest.raises(Archived) if archived_at else nullcontext():
+            waiting.look()
     last.reply()
     assert waiting.is_finished()
     assert list_of(last).result == list_of(waiting).result
@@ -403,11 +402,7 @@ class Teamwork(RuleBasedStateMachine):
         assert len(ended) == 3
         for member in ended:
             with self.sessions.read.begin() as session:
-                shown = labeling.assignment_state(
-                    session,
-                    LiveSessions(),
-                    **member.who,
-                )
+                shown = labeling.assignment_state(session, LiveSessions(), **member.who)
             assert isinstance(shown.state, Finished)
             assert shown.state.result == expected
 

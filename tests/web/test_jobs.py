@@ -177,6 +177,7 @@ def test_the_report_of_a_large_study_is_computed_in_the_background(
     waiting = researcher.get(page).text
     assert "Compute the report" in waiting
     assert f'hx-post="{page}?auto=true"' in waiting, "the page starts it by itself"
+    assert "leaves.js" in waiting, "and asks no more when it is led on"
     assert "Hide names" not in waiting
     assert researcher.get(files).status_code == 409
     address = researcher.post(page).headers["location"]

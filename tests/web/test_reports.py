@@ -21,10 +21,7 @@ PAGE = "/studies/tulips/report"
 
 @pytest.mark.thorough
 def test_api_files_and_command_tell_the_same(
-    client: httpx.Client,
-    headers: dict[str, str],
-    folder_of_commands: Path,
-    topkapi: Command,
+    client: httpx.Client, headers: dict[str, str], folder_of_commands: Path, topkapi: Command
 ) -> None:
     answer = client.get(API, headers=headers)
     assert answer.headers["content-type"] == "application/json"

@@ -247,12 +247,16 @@ def test_htmx_is_sent_to_the_sign_in_page(client: httpx.Client) -> None:
 
 
 def test_a_form_sent_too_late_leads_back_to_its_page(client: httpx.Client) -> None:
-    own, other = f"{client.base_url}/studies/tulips/settings?a=1", "https://evil.example/studies"
-    for page in (own, other, f"{client.base_url}//evil.example", "http://[x"):
+    base = client.base_url
+    own, other = f"{base}/studies/tulips/settings?saved=true&a=1", "https://evil.example/studies"
+    no_page = f"{base}/studies/tulips/assign/one"
+    for page in (own, other, no_page, f"{base}//evil.example", "http://[x"):
         url = client.post("/studies/tulips/settings", headers={"Referer": page}).headers["location"]
         assert ("next=%2Fstudies%2Ftulips%2Fsettings%3Fa%3D1" in url) is (page == own)
         assert "evil" not in url
         assert "your change was not saved" in client.get(url).text
+        assert ("next=" in url) is (page == own)
+    assert client.post("/sign-out", headers={"Referer": own}).headers["location"] == "/sign-in"
 
 
 def test_demo_accounts_are_offered_on_this_machine_only(

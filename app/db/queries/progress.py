@@ -18,7 +18,8 @@ class Sums(NamedTuple):
     """Aggregated work: assignments, begun, finished, answers, time, and known questions left.
 
     How many questions ``waiting`` assignments need has to be estimated. Others are begun, or ask
-    pairs that are known.
+    pairs that are known. ``wholes`` are begun and no adjudications; ``asked`` is what they have had
+    and have left.
     """
 
     assigned: int
@@ -32,6 +33,8 @@ class Sums(NamedTuple):
     known_answers: int
     known_right: int
     waiting: int
+    wholes: int
+    asked: int
     last_entry_at: datetime | None
 
 
@@ -40,6 +43,7 @@ def sum_columns() -> list[ColumnElement[Any]]:
     row = Assignment
     seen = func.coalesce(row.last_entry_at, row.finished_at)
     left = case((row.finished_at.is_(None), func.coalesce(row.expected_left, 0)), else_=0)
+    is_whole = seen.is_not(None) & (row.round >= 0)
     columns = {
         "assigned": func.count(),
         "begun": func.count(seen),
@@ -52,6 +56,8 @@ def sum_columns() -> list[ColumnElement[Any]]:
         "known_answers": _whole(func.coalesce(func.sum(row.known_answers), 0)),
         "known_right": _whole(func.coalesce(func.sum(row.known_right), 0)),
         "waiting": func.count(case((seen.is_(None) & row.expected_left.is_(None), 1))),
+        "wholes": func.count(case((is_whole, 1))),
+        "asked": _whole(func.coalesce(func.sum(case((is_whole, row.answered + left))), 0)),
         "last_entry_at": func.max(row.last_entry_at, type_=row.last_entry_at.type),
     }
     return [columns[name] for name in Sums._fields]

@@ -36,6 +36,7 @@ from topkapi.app.domain.pairs.plan import Plan
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.users import user_of_email
 from topkapi.app.services.assignments.manual_assignment import query_of_name
+from topkapi.app.services.assignments.rotation import refuse_archived
 from topkapi.app.services.heads import PersonHead
 from topkapi.app.services.results.exports import StudySource
 
@@ -246,8 +247,7 @@ def _plan(study: Study, pairs: Sequence[Pair], seed: str) -> Plan:
 
 
 def _refuse(session: Session, study: Study, query_id: int, user: User) -> None:
-    if study.archived_at is not None:
-        raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
+    refuse_archived(study)
     if user.disabled_at is not None:
         raise Conflict(f"{user.email} is disabled; enable the account before you assign work.")
     if user.id in _people_of_queries(session, [query_id]).get(query_id, set()):

@@ -305,12 +305,17 @@ def _seed(base: str | None, work: Spec, origin: Origin) -> str:
     return blake2b(name.encode(), digest_size=16).hexdigest()
 
 
+def refuse_archived(study: Study) -> None:
+    """Refuse new work in an archived study."""
+    if study.archived_at is not None:
+        raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
+
+
 def refuse_unknown(
     session: Session, study: Study, settings: StudySettings, wanted: Iterable[Spec]
 ) -> None:
     """Refuse an archived study, and people, queries, tools and rounds that it does not have."""
-    if study.archived_at is not None:
-        raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
+    refuse_archived(study)
     users = queries.users_by_id(session, (work.assessor for work in wanted))
     known = {query.id for query in queries.queries_of_study(session, study.id)}
     workers = session.scalars(select(CrowdWorker).where(CrowdWorker.user_id.in_(set(users))))

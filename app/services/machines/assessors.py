@@ -54,6 +54,7 @@ def give_work(
 
     Returns how many were left out.
     """
+    rotation.refuse_archived(study)
     missing = {tool: queries.queries_without(session, study.id, machine.id, tool) for tool in tools}
     wanted = [
         AssignmentSpec(machine.id, query, tool, 0)

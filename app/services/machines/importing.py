@@ -22,6 +22,7 @@ from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.domain.session import SubmittedAnswer
 from topkapi.app.domain.study import stored_plan
 from topkapi.app.services import audit
+from topkapi.app.services.assignments.rotation import refuse_archived
 from topkapi.app.services.fence.limits import MAX_LINE
 from topkapi.app.services.importing.problems import counted
 from topkapi.app.services.judging import labeling
@@ -88,6 +89,7 @@ def import_grades(
         given, left_out = _of_study(session, required_study(session, slug), labels)
     with sessions.write.begin() as session:
         study = required_study(session, slug)
+        refuse_archived(study)
         machine = machine_named(session, name, actor_id=actor_id)
         fresh = set(queries.queries_without(session, study.id, machine.id, Tool.GRADES))
         for query_id, (query, grades) in given.items():

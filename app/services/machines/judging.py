@@ -8,6 +8,7 @@ open in the end: nobody invents an answer for it.
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field, replace
+from functools import cache, partial
 from typing import Any
 
 from sqlalchemy import ColumnElement, func, select
@@ -250,8 +251,7 @@ class Estimate:
     """What a run would take, by the machine's earlier calls; costs need prices.
 
     Without such calls a token has four characters, a page is as long as the query's pages are on
-    average, and a reply has 20 tokens. ``so_far`` is what the
-    machine has spent in the study already.
+    average, and a reply has 20 tokens. ``so_far`` is what the machine has spent in the study.
     """
 
     assignments: int
@@ -273,12 +273,14 @@ def estimate(session: Session, study: Study, terms: Terms) -> Estimate:
     scale = (len(rows) + left_out) / len(sampled) if sampled else 0
     live = LiveSessions()
     usual = {tool: _usual_call(session, study, machine.id, tool) for tool in terms.tools}
+    mean_length = cache(partial(_mean_length, session))
     questions, taken = 0.0, [0.0, 0.0, 0.0]  # requests, tokens in and out
     for row in sampled:
         state = labeling.assignment_state(session, live, assignment_id=row.id, user_id=machine.id)
         remaining = state.progress.expected_left
         times = 1 if row.tool is Tool.GRADES or terms.orders is Orders.ONE else 2
-        pages = len(state.state.shown) * _mean_length(session, row.query_id)
+        is_known = None not in usual[row.tool]
+        pages = 0 if is_known else len(state.state.shown) * mean_length(row.query_id)
         fixed = len(prompt_of(session, study.id, row.tool).text) + len(study.guidelines)
         unknown = (1.0, (fixed + min(pages, terms.most_chars)) / _CHARS_PER_TOKEN, _REPLY_TOKENS)
         call = [a if a is not None else b for a, b in zip(usual[row.tool], unknown, strict=True)]

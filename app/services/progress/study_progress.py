@@ -1,6 +1,5 @@
 """Progress of a study in total, by person and by query: what is left, and at what pace."""
 
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import datetime, timedelta
@@ -37,15 +36,23 @@ class QueryName:
 class Line:
     """Sums of assignments and derived figures; ``left`` is None while it is unknown.
 
-    ``missing`` counts promised assignments that nobody has.
+    ``missing`` counts promised assignments that nobody has. ``ms_left`` is that of the total.
     """
 
     sums: Sums
     missing: int
     left: int | None
-    ms_per_answer: float | None
-    ms_left: float | None
-    consistency: float | None
+    ms_left: float | None = None
+
+    @property
+    def ms_per_answer(self) -> float | None:
+        """Milliseconds per effective answer."""
+        return self.sums.active_ms / self.sums.answered if self.sums.answered else None
+
+    @property
+    def consistency(self) -> float | None:
+        """Share of checks that were answered as before."""
+        return self.sums.checks_agreed / self.sums.checks if self.sums.checks else None
 
     @property
     def promised(self) -> int:
@@ -166,9 +173,12 @@ def overview(session: Session, study: Study, snapshots: Snapshots | None = None)
         tool: _line({tool: sums}, typical, {tool: lacking[tool]}) for tool, sums in tools.items()
     }
     total = _line(tools, typical, lacking)
-    times = [line.ms_left for line in lines.values() if line.left]
-    ms_left = sum(time for time in times if time is not None) if None not in times else None
-    return Overview(replace(total, ms_left=ms_left), lines, missing, typical, work)
+    times = [(line.ms_per_answer, line.left) for line in lines.values() if line.left]
+    ms_left = sum(pace * left for pace, left in times if pace is not None and left is not None)
+    known = all(pace is not None for pace, _ in times)
+    return Overview(
+        replace(total, ms_left=ms_left if known else None), lines, missing, typical, work
+    )
 
 
 def people(
@@ -262,34 +272,33 @@ def is_very_fast(line: Line, seen: Overview) -> bool:
 def _line(
     tools: Mapping[Tool, Sums], typical: Mapping[Tool, float], missing: Mapping[Tool, int] = {}
 ) -> Line:
-    """Derive the figures of a line from the sums of each tool.
+    """Derive the figures of a line from the sums of each tool."""
+    every = list(tools.values())
+    sums = every[0] if len(every) == 1 else _added(every)
+    return Line(sums, sum(missing.values()), _left(tools, typical, missing))
+
+
+def _left(
+    tools: Mapping[Tool, Sums], typical: Mapping[Tool, float], missing: Mapping[Tool, int]
+) -> int | None:
+    """Return the expected answers; None if work waits with a tool with which nobody has begun.
 
     ``typical`` is the number of answers per assignment, used where the number is unknown.
     """
-    sums = _added(tools.values())
-    waiting = Counter({tool: each.waiting for tool, each in tools.items()}) + Counter(missing)
-    remaining: int | None = None
-    if waiting.keys() <= typical.keys():
-        more = sum(count * typical[tool] for tool, count in waiting.items())
-        remaining = sums.expected_left + round(more)
-    pace = sums.active_ms / sums.answered if sums.answered else None
-    return Line(
-        sums=sums,
-        missing=sum(missing.values()),
-        left=remaining,
-        ms_per_answer=pace,
-        ms_left=pace * remaining if pace is not None and remaining is not None else None,
-        consistency=sums.checks_agreed / sums.checks if sums.checks else None,
-    )
+    left = 0
+    for tool in {**tools, **missing}:
+        sums = tools.get(tool)
+        waiting = missing.get(tool, 0) + (sums.waiting if sums else 0)
+        if waiting and tool not in typical:
+            return None
+        left += sums.expected_left if sums else 0
+        left += round(waiting * typical[tool]) if waiting else 0
+    return left
 
 
 def _typical(tools: Mapping[Tool, Sums]) -> dict[Tool, float]:
-    """Return the expected answers per assignment and tool, from those that were begun."""
-    return {
-        tool: (sums.answered + sums.expected_left) / known
-        for tool, sums in tools.items()
-        if (known := sums.assigned - sums.waiting)
-    }
+    """Return the expected answers per assignment of a whole query that was begun, by tool."""
+    return {tool: sums.asked / sums.wholes for tool, sums in tools.items() if sums.wholes}
 
 
 def _added(parts: Iterable[Sums]) -> Sums:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from urllib.parse import urlencode
 
+from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from topkapi.app.db.base import now
-from topkapi.app.db.models import Study
+from topkapi.app.db.models import Study, User
 from topkapi.app.db.queries import progress as queries
 from topkapi.app.db.queries.assignments.assignments import users_by_id
 from topkapi.app.db.queries.assignments.manual_assignment import active_assessors
@@ -269,11 +270,12 @@ def _about(study: Study, concern: Concern, person: PersonHead, *, is_open: bool)
 
 def _disabled(session: Session, seen: Overview) -> list[Concern]:
     """Return whose account is disabled and who has unfinished work, which only others can do."""
-    left = {user_id: unfinished_work(line) for user_id, line in seen.people.items()}
+    disabled = session.scalars(select(User.id).where(User.disabled_at.is_not(None)))
+    left = {each: unfinished_work(seen.people[each]) for each in disabled if each in seen.people}
     return [
-        Concern(user_id, Sign.DISABLED, f"the account is disabled; {left[user_id]}")
-        for user_id, user in users_by_id(session, (each for each in left if left[each])).items()
-        if user.disabled_at is not None
+        Concern(user_id, Sign.DISABLED, f"the account is disabled; {work}")
+        for user_id, work in left.items()
+        if work
     ]
 
 

@@ -225,6 +225,8 @@ def show(
 
 def _redirect_to_sign_in(request: Request) -> Response:
     url = str(request.app.url_path_for("get_sign_in"))
+    if route_path(request.scope) == "/sign-out":
+        return RedirectResponse(url, status_code=303)
     wanted = _wanted(request)
     parameters = {"next": wanted} if wanted != "/" else {}
     if request.method != "GET" and not htmx.wants_fragment(request):

@@ -1,13 +1,15 @@
 """Addresses: who asks and for which host, redirect targets after a sign-in, public links."""
 
 from ipaddress import ip_address
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from starlette.requests import Request
+from starlette.routing import Match
 
 from topkapi.app.services.accounts.sign_in import Visitor
 from topkapi.app.web.common.prefix import prefix, route_path
 
+_DONE = {"done", "saved", "undo"}  # parameters of a page that tell what was done
 _LOCAL_NAMES = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -64,13 +66,20 @@ def landing(request: Request, wanted: str) -> str:
 
 
 def sending_path(request: Request) -> str:
-    """Return path and query of the page of this site that sent a form, or `/` if it is unknown."""
+    """Return path and query of the page of this site that sent a form, or `/`.
+
+    It is `/` if the page is unknown or was itself the answer to a form. The query no longer tells
+    what was done last.
+    """
     try:
         page = urlsplit(request.headers.get("referer", ""))
+        query = urlencode([each for each in parse_qsl(page.query) if each[0] not in _DONE])
     except ValueError:
         return "/"
-    path = page.path + (f"?{page.query}" if page.query else "")
-    return local_path(path) if page.hostname == _requested_host(request) else "/"
+    asked = {**request.scope, "method": "GET", "path": unquote(page.path)}
+    is_page = any(route.matches(asked)[0] is Match.FULL for route in request.app.routes)
+    is_ours = is_page and page.hostname == _requested_host(request)
+    return local_path(page.path + (f"?{query}" if query else "")) if is_ours else "/"
 
 
 def local_path(wanted: str) -> str:

@@ -5,11 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.list_experiment import (
-    ListExperiment,
-    accuracy_by_judgments,
-    judgments_needed,
-)
+from bench.list_experiment import ListExperiment, accuracy_by_judgments, judgments_needed
 from topkapi.analysis.data import RankingData
 from topkapi.analysis.dcglearn import DCGLearn, by_uncertainty, usual_gains
 from topkapi.analysis.dcglearn.active import label_actively

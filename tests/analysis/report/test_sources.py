@@ -92,6 +92,7 @@ def test_gzip_and_plain_and_all_formats_are_seen_from_the_content(tmp_path: Path
     [
         ("", "the file is empty"),
         ("one two\n", "line 1 fits no known format"),
+        ("\n" * 60 + "one two\n", "line 1 fits no known format"),
         (HEADER + "q\td1\td2\tmaybe\tBao\n", "line 2: preference 'maybe'"),
         (HEADER + "q\td1\td2\n", "line 2: 3 columns"),
         ('{"ranking": 3}\n', "line 1"),

@@ -24,13 +24,7 @@ from topkapi.app.domain.pairs.robust.error_prior import (
 from topkapi.app.domain.pairs.robust.normal import density, distribution
 from topkapi.app.domain.pairs.robust.posterior import Posterior
 from topkapi.app.domain.pairs.robust.question import best_question, sampled
-from topkapi.app.domain.pairs.robust.sorter import (
-    Answered,
-    Event,
-    Removed,
-    RobustSorter,
-    Rules,
-)
+from topkapi.app.domain.pairs.robust.sorter import Answered, Event, Removed, RobustSorter, Rules
 from topkapi.app.domain.pairs.simulated_assessors import (
     Errors,
     SimulatedAssessor,

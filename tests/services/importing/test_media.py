@@ -13,10 +13,7 @@ from tests.studies import load, write_jsonl
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Content, Document, Study, StudyFile
 from topkapi.app.db.queries.studies import importing as stored
-from topkapi.app.services.importing import (
-    StudyRefused,
-    Unchanged,
-)
+from topkapi.app.services.importing import StudyRefused, Unchanged
 from topkapi.app.services.pages import pdf_rendering
 from topkapi.app.web.pages.page_links import PageLink
 
