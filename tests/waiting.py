@@ -9,8 +9,9 @@ import os
 import time
 import tomllib
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 _SETTINGS = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text())
@@ -29,7 +30,7 @@ def until(found: Callable[[], T | None], what: str = "an event") -> T:
     return result
 
 
-def be_patient(set_limit: Callable[[object, str, float], None]) -> None:
+def be_patient(set_limit: Callable[[object, str, Any], None]) -> None:
     """Lengthen the limits that a starved machine would reach though nothing is wrong.
 
     Tests of a limit set it themselves.
@@ -37,6 +38,7 @@ def be_patient(set_limit: Callable[[object, str, float], None]) -> None:
     from topkapi.app.db import engine, replica
     from topkapi.app.services.accounts import oidc
     from topkapi.app.services.fence import limits
+    from topkapi.app.services.judging import teams
     from topkapi.app.web.access import slots
     from topkapi.app.web.server import gate
 
@@ -48,3 +50,4 @@ def be_patient(set_limit: Callable[[object, str, float], None]) -> None:
     set_limit(slots, "QUEUE_SECONDS", WATCHDOG)
     set_limit(gate, "IDLE_SECONDS", WATCHDOG)
     set_limit(oidc, "SECONDS", WATCHDOG)
+    set_limit(teams, "LEASE", timedelta(seconds=WATCHDOG))

@@ -28,8 +28,9 @@ from topkapi.app.services.jobs.worker import Worker
 @contextmanager
 def local_cluster(workers: int) -> Iterator[Any]:
     make: Any = importlib.import_module("distributed").LocalCluster
-    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": None}
-    timeouts = {f"distributed.comm.timeouts.{name}": WATCHDOG for name in ("connect", "tcp")}
+    options = {"threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    limits = ("comm.timeouts.connect", "comm.timeouts.tcp", "deploy.lost-worker-timeout")
+    timeouts = {f"distributed.{name}": WATCHDOG for name in limits}
     with (
         importlib.import_module("dask").config.set(timeouts),
         make(n_workers=workers, **options) as cluster,
