@@ -81,7 +81,7 @@ def test_training_by_keyboard_only_opens_the_work(site: Site, context: BrowserCo
     for number, key in enumerate(("ArrowRight", "1", "t"), start=1):
         framed(page)
         page.keyboard.press(key)
-        expect(page.locator("#verdict")).to_contain_text(WHY if number == 3 else "is saved.")
+        expect(page.locator("#announce")).to_contain_text(WHY if number == 3 else "is saved.")
         bar = page.get_by_role("progressbar")
         expect(bar).to_have_attribute("aria-valuenow", str(number))
         expect(bar).to_have_text(f"{number} of 3 answered, {3 - number} left")
@@ -160,7 +160,7 @@ def test_who_fails_is_told_whom_to_ask_and_gets_another_try(
     page = opened(assigned, context)
     read_guidelines(page)
     page.keyboard.press("ArrowRight")
-    expect(page.locator("#verdict")).to_contain_text("you chose “Right is better”")
+    expect(page.locator("#announce")).to_contain_text("you chose “Right is better”")
     page.keyboard.press("Enter")
     expect(page.get_by_text(f"Ask for another one: {contact}.")).to_be_visible()
     sound(page, "failed")
