@@ -3,6 +3,7 @@
 import asyncio
 from typing import cast
 
+from tests.threads import in_thread
 from topkapi.app.web.server.protocol import JoinedWrites
 
 
@@ -43,7 +44,7 @@ def run(*steps: str) -> Recorded:
                 transport.write(step.encode())
         await asyncio.sleep(0)
 
-    asyncio.run(act())
+    in_thread(asyncio.run, act())
     return inner
 
 

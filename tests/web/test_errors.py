@@ -10,6 +10,7 @@ from starlette.types import Message, Receive, Scope, Send
 
 from tests.clients import open_client
 from tests.factories import Enter, make_study, make_user, sign_in
+from tests.threads import in_thread
 from topkapi.app.db.engine import Sessions
 from topkapi.app.db.models import Study
 from topkapi.app.domain import errors
@@ -235,7 +236,7 @@ def test_a_request_that_a_stopping_server_cancels_can_be_sent_again() -> None:
         task.cancel()
         await task
 
-    asyncio.run(cancelled())
+    in_thread(asyncio.run, cancelled())
     headers = dict(sent[0]["headers"])
     assert sent[0]["status"] == 503
     assert int(headers[b"retry-after"]) > 0
