@@ -3,3 +3,8 @@
 CROWD = "crowd.invalid"
 ERASED = "erased.invalid"
 MACHINE = "machine.invalid"
+
+
+def is_erased(email: str) -> bool:
+    """Return whether this is the pseudonym of an erased person."""
+    return email.endswith(f"@{ERASED}")

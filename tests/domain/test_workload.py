@@ -40,10 +40,11 @@ def test_finished_work_needs_no_time_and_order_does_not_matter(
 @given(pace=st.integers(1, 60_000), left=st.integers(0, 300), waiting=st.integers(0, 5))
 def test_at_a_steady_pace_the_estimate_is_exact(pace: int, left: int, waiting: int) -> None:
     begun = Work(Tool.PAIRS, False, 10, left, 10 * pace)
+    short = Work(Tool.PAIRS, False, 0, 2, 0)  # an adjudication: no measure of the others
     later = [Work(Tool.PAIRS, False, 0, None, 0)] * waiting
-    found = time_left([begun, *later])
+    found = time_left([begun, short, *later])
     assert found.is_whole
-    assert found.ms == pytest.approx(pace * (left + waiting * (10 + left)), abs=1)
+    assert found.ms == pytest.approx(pace * (left + 2 + waiting * (10 + left)), abs=1)
 
 
 def test_too_few_answers_give_no_pace() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from tests.cases import each_case
 from tests.chat_endpoint import ChatEndpoint, serving_chat
@@ -15,8 +15,9 @@ from tests.factories import make_user
 from tests.ranked import make_ranked_study
 from tests.services.test_machines import result_of, run
 from topkapi.analysis.data.exports import Label, read_calls, read_qrels, read_umbrela
+from topkapi.app.db.base import now
 from topkapi.app.db.engine import Sessions
-from topkapi.app.db.models import User
+from topkapi.app.db.models import Study, User
 from topkapi.app.domain.enums import Role
 from topkapi.app.domain.errors import Conflict, Invalid
 from topkapi.app.services.accounts.users import create_user
@@ -119,6 +120,10 @@ def test_a_machine_s_work_is_imported_once(sessions: Sessions) -> None:
     imported(sessions, "gpt", [Label("q0", "q0-d0", 1)])
     with pytest.raises(Conflict, match="has work on q0 already"):
         imported(sessions, "gpt", [Label("q0", "q0-d1", 1)])
+    with sessions.write.begin() as session:
+        session.execute(update(Study).values(archived_at=now()))
+    with pytest.raises(Conflict, match="is archived; unarchive it"):
+        imported(sessions, "other", [Label("q0", "q0-d1", 1)])
 
 
 @each_case(

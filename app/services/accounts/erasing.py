@@ -39,7 +39,7 @@ def erase_user(
 
     ``notes`` also blanks the notes and flags that the person wrote.
     """
-    if user.email.endswith(f"@{addresses.ERASED}"):
+    if addresses.is_erased(user.email):
         raise Conflict(f"{user.email} is erased already.")
     if connection_of(session).dialect.name == "sqlite":
         session.execute(text("PRAGMA secure_delete=ON"))  # overwrite what is replaced

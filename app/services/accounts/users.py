@@ -118,7 +118,7 @@ def disable_user(session: Session, user: User, *, actor_id: int | None = None) -
 
 def enable_user(session: Session, user: User, *, actor_id: int | None = None) -> None:
     """Enable a disabled account; an erased one stays closed."""
-    if user.email.endswith(f"@{addresses.ERASED}"):
+    if addresses.is_erased(user.email):
         raise Conflict(f"{user.email} is erased: nobody can use the account again.")
     if user.disabled_at is not None:
         user.disabled_at = None

@@ -308,7 +308,7 @@ def _seed(base: str | None, work: Spec, origin: Origin) -> str:
 def refuse_archived(study: Study) -> None:
     """Refuse new work in an archived study."""
     if study.archived_at is not None:
-        raise Conflict(f"The study {study.slug!r} is archived; unarchive it to assign work.")
+        raise Conflict(f"The study {study.slug!r} is archived; unarchive it first.")
 
 
 def refuse_unknown(

@@ -14,9 +14,10 @@ from topkapi.app.db.base import now
 from topkapi.app.db.models import EntryLink, Study
 from topkapi.app.db.queries import crowds as queries
 from topkapi.app.domain.crowds import Platform, checked_redirect
-from topkapi.app.domain.errors import BadToken, Conflict, Invalid, NotFound
+from topkapi.app.domain.errors import BadToken, Invalid, NotFound
 from topkapi.app.services import audit
 from topkapi.app.services.accounts.tokens import hash_token
+from topkapi.app.services.assignments.rotation import refuse_archived
 from topkapi.app.services.crowds.entering import people_needed, people_of_links
 
 MOST_PEOPLE, MOST_SHARE, MOST_ROUNDS = 100_000, 1_000, 1_000
@@ -76,8 +77,7 @@ def create_link(
 
     At the end people get the link's ``code``, or a button that leads to its ``redirect_url``.
     """
-    if study.archived_at is not None:
-        raise Conflict(f"The study {study.slug!r} is archived; unarchive it first.")
+    refuse_archived(study)
     _refuse_numbers(link)
     link.consent = _checked_consent(link.consent)
     link.consent_digest = sha256(link.consent.encode()).hexdigest()

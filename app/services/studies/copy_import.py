@@ -228,7 +228,7 @@ class _CopyReader:
         """Match people by e-mail address; new ones have no password until they are invited."""
         known = self.ids.setdefault(User.__tablename__, {})
         for person in chain.from_iterable(self._rows(PEOPLE, lambda found: found)):
-            if person["email"].endswith(f"@{addresses.ERASED}"):
+            if addresses.is_erased(person["email"]):
                 known[person["id"]] = self._erased_person()
                 continue
             statement = select(User).where(User.email == person["email"])

@@ -9,6 +9,7 @@ from markdown_it import MarkdownIt
 from markupsafe import Markup
 
 from topkapi.app.db.base import now
+from topkapi.app.domain.addresses import is_erased
 from topkapi.app.domain.shortcuts import cap_of
 from topkapi.app.domain.text.sizes import format_size
 from topkapi.app.services.fence import limits
@@ -123,6 +124,7 @@ def to_html(source: str) -> str:
 
 FILTERS: dict[str, Callable[..., Any]] = {
     "clock": clock,
+    "is_erased": is_erased,
     "cap": cap_of,
     "spell_duration": spell_duration,
     "spell_time": spell_time,
