@@ -39,6 +39,9 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     np.testing.assert_array_equal(run_scores(data, read_run(path)), scores.astype(np.float32))
     path.write_text(path.read_text("utf-8"), "utf-8-sig")
     assert list(read_run(path)) == ["a", "b"]
+    path.write_bytes(b"\xef\xbb\xbfa\n\xff")
+    with pytest.raises(BadData, match="line 2: not UTF-8"):
+        read_run(path)
 
 
 def test_scores_that_32_bits_cannot_tell_apart_are_ordered_by_id_as_in_trec_eval() -> None:

@@ -295,7 +295,8 @@ def test_prompts_are_of_the_study_and_every_version_is_kept(sessions: Sessions) 
 def test_a_machine_has_no_password_and_an_estimate_leaves_nothing(sessions: Sessions) -> None:
     study_of(sessions)
     with sessions.write.begin() as session:
-        session.scalars(select(Content)).all()[0].text = "long " * 999
+        for content in session.scalars(select(Content)):
+            content.text = "long " * 999
     terms = Terms.read(
         {"model": "fake", "endpoint": "http://localhost", "price_in": 2, "price_out": 8}
     )
@@ -303,6 +304,7 @@ def test_a_machine_has_no_password_and_an_estimate_leaves_nothing(sessions: Sess
         study = session.scalars(select(Study)).one()
         found = judging.estimate(session, study, terms)
         assert (found.assignments, found.requests) == (2, 2 * found.questions)
+        assert 2 * 999 * 5 / 4 < found.tokens_in / found.requests < 4 * 999 * 5 / 4, "two pages"
         assert found.cost == pytest.approx((2 * found.tokens_in + 8 * found.tokens_out) / 1e6)
         with pytest.raises(Conflict, match="is a machine"):
             set_password(session, session.scalars(select(User).where(User.machine)).one(), "x" * 20)

@@ -76,7 +76,7 @@ def assignment_state(
     try:
         if isinstance(current.session, TeamSession):
             current.session.drop_outdated()
-        if not current.finished or current.session.waits:
+        if not current.finished:
             _refuse_archived(assignment)
         return state_of(current, assignment, assignment.active_ms)
     finally:
